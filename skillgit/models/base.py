@@ -1,0 +1,109 @@
+"""What every model is: messages in; text, usage and finish reason out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+Role = Literal["target", "optimizer"]
+
+
+@dataclass(frozen=True)
+class Message:
+    """One chat turn. `role` is `system`, `user` or `assistant`."""
+
+    role: str
+    content: str
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Tokens (and dollars) of one call. `None` means the provider did not report it, which is not zero."""
+
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    cached_tokens: int | None = None
+    cost: float | None = None
+
+
+@dataclass(frozen=True)
+class Request:
+    """One call.
+
+    Attributes:
+        messages: the conversation, stable part first so that prompt caches can serve it.
+        schema: JSON schema the reply must follow; a backend that cannot enforce it still asks for JSON.
+        seed: sampling seed, sent when the backend supports one.
+        temperature: `None` keeps the backend's default.
+        max_tokens: most tokens to generate; `None` keeps the backend's default.
+        tools: OpenAI-style function descriptions.
+    """
+
+    messages: tuple[Message, ...]
+    schema: Mapping[str, Any] | None = None
+    seed: int | None = None
+    temperature: float | None = None
+    max_tokens: int | None = None
+    tools: tuple[Mapping[str, Any], ...] = ()
+
+
+@dataclass(frozen=True)
+class Reply:
+    """One answer. `text` is never empty: an empty answer is a `TransientModelError`.
+
+    `finish` is `stop`, `length` or `tool_calls`.
+    """
+
+    text: str
+    usage: Usage = Usage()
+    finish: str = "stop"
+    tool_calls: tuple[Mapping[str, Any], ...] = ()
+
+
+@dataclass(frozen=True)
+class ModelSpec:
+    """How one role's model is reached, resolved from configuration and environment.
+
+    `api_key` is kept out of `repr` and must never be written anywhere.
+    """
+
+    role: Role
+    backend: str
+    model: str
+    base_url: str = ""
+    api_key: str = field(default="", repr=False)
+    timeout: float = 300.0
+    temperature: float | None = None
+    max_tokens: int | None = None
+    seed: int | None = None
+    retries: int = 4
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Model(Protocol):
+    """A backend bound to one model and role. Safe to call from many threads."""
+
+    spec: ModelSpec
+
+    def complete(self, request: Request, *, timeout: float | None = None) -> Reply:
+        """Answer one request.
+
+        Args:
+            timeout: seconds left for this call including its retries; `None` means `spec.timeout` per attempt.
+
+        Raises:
+            TransientModelError: after the retries that fit in `timeout`.
+            ModelConfigError: at once; the message names the endpoint and the setting to change.
+            ContextLengthError: the request does not fit.
+            RefusalError: the provider declined.
+        """
+        ...
+
+    def settings(self) -> dict[str, Any]:
+        """Everything besides the model name that changes answers (JSON values, no secrets, no addresses)."""
+        ...
+
+    def close(self) -> None:
+        """Release servers and connections. Idempotent."""
+        ...

@@ -1,0 +1,119 @@
+"""What is asked, and what comes back."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from skillgit.models.base import Message, Reply, Request
+
+Ask = Callable[[Request], Reply]
+"""Send one request to the target, inside the task's deadline and the run's limits."""
+
+
+def digest(value: Any) -> str:
+    """64 hex digits that identify a JSON value (SHA-256 of its canonical form)."""
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class Task:
+    """One scored question.
+
+    Attributes:
+        id: unique over all splits.
+        input: what the target is asked.
+        context: text given beside the question.
+        files: name to text of attached files.
+        answers: accepted answers; empty when the judge needs none.
+        tags: labels for reports and pinned regressions.
+        judge: judge name and its settings, as validated by the loader.
+        where: `file:line` it came from, for messages.
+        data: benchmark-specific fields (JSON values).
+    """
+
+    id: str
+    input: str
+    context: str = ""
+    files: Mapping[str, str] = field(default_factory=dict)
+    answers: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    judge: Mapping[str, Any] = field(default_factory=dict)
+    where: str = field(default="", compare=False)
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+    def content(self) -> dict[str, Any]:
+        """What the target sees; two tasks with equal content are the same question."""
+        return {"input": self.input, "context": self.context, "files": dict(self.files), "data": dict(self.data)}
+
+    def digest(self) -> str:
+        """Identity of the question and of how it is scored; changes when either does."""
+        return digest({"id": self.id, **self.content(), "answers": self.answers, "judge": dict(self.judge)})
+
+
+@dataclass(frozen=True)
+class Splits:
+    """The tasks of one skill: learn from `train`, gate on `val`, report `test` once."""
+
+    train: tuple[Task, ...]
+    val: tuple[Task, ...]
+    test: tuple[Task, ...] = ()
+
+
+@dataclass(frozen=True)
+class Score:
+    """What a judge says: `hard` and `soft` in [0, 1]; `reason` is empty when hard is 1."""
+
+    hard: float
+    soft: float
+    predicted: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Trajectory:
+    """The full record of one rollout: the turns after the skill, the final response and its score."""
+
+    turns: tuple[Message, ...]
+    response: str
+    score: Score
+
+
+@dataclass(frozen=True)
+class BenchmarkContext:
+    """What a benchmark is built from.
+
+    Attributes:
+        root: folder that relative paths start from (the repository's top folder).
+        skill: name of the skill whose tasks are wanted.
+        options: the `env` section of the configuration.
+        seed: `train.seed`.
+    """
+
+    root: Path
+    skill: str
+    options: Mapping[str, Any]
+    seed: int = 42
+
+
+class Benchmark(Protocol):
+    """A kind of task: how it is loaded, asked and scored. Entry points name a factory `(BenchmarkContext) -> Benchmark`."""
+
+    name: str
+
+    def load(self) -> Splits:
+        """Read and check every task. Raises `TaskError` with file and line before any model call."""
+        ...
+
+    def judge_digest(self) -> str:
+        """Identity of the scoring code and its settings; a change makes old records incomparable."""
+        ...
+
+    def rollout(self, task: Task, skill: str, ask: Ask) -> Trajectory:
+        """Do one task with the skill's text (may be empty) and score it. Model errors pass through."""
+        ...

@@ -1,0 +1,237 @@
+"""Every configuration key, its type, default and meaning.
+
+Section and key names are those of SkillOpt where it has them. A key that is not here is refused, never ignored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class LocalModel:
+    """`model.local`: the embedded llama.cpp server.
+
+    Attributes:
+        path: a GGUF file used for both roles instead of the model names.
+        context: tokens of context per model.
+        threads: processor threads; 0 takes all cores.
+    """
+
+    path: str = ""
+    context: int = 4096
+    threads: int = 0
+
+
+@dataclass(frozen=True)
+class Model:
+    """`model`: which models, and how they are reached. API keys come from the environment only.
+
+    Attributes:
+        backend: backend of both roles, unless a role names its own.
+        optimizer, target: model of each role.
+        optimizer_backend, target_backend: backend of one role; blank takes `backend`.
+        base_url, optimizer_base_url, target_base_url: address of a Chat Completions server, ending in `/v1`.
+        api_key_env, optimizer_api_key_env, target_api_key_env: name of the environment variable with the key.
+        timeout: seconds per attempt.
+        retries: further attempts after a transient failure.
+        optimizer_temperature, target_temperature: blank keeps the backend's default.
+        optimizer_max_tokens: most tokens of one optimizer reply; 0 keeps the backend's default.
+        optimizer_price, target_price: dollars per million tokens, keys `prompt` and `completion`.
+        script: reply script of the `scripted` backend.
+        local: the embedded server.
+    """
+
+    backend: str = "openai_compatible"
+    optimizer: str = ""
+    target: str = ""
+    optimizer_backend: str = ""
+    target_backend: str = ""
+    base_url: str = ""
+    optimizer_base_url: str = ""
+    target_base_url: str = ""
+    api_key_env: str = ""
+    optimizer_api_key_env: str = ""
+    target_api_key_env: str = ""
+    timeout: float = 300.0
+    retries: int = 4
+    optimizer_temperature: float | None = None
+    target_temperature: float | None = None
+    optimizer_max_tokens: int = 16384
+    optimizer_price: Mapping[str, float] = field(default_factory=dict)
+    target_price: Mapping[str, float] = field(default_factory=dict)
+    script: str = ""
+    local: LocalModel = LocalModel()
+
+
+@dataclass(frozen=True)
+class Train:
+    """`train`: sizes of a run.
+
+    Attributes:
+        num_epochs: passes over the train tasks.
+        train_size: expected number of train tasks; 0 takes what the files hold.
+        batch_size: tasks rolled out per batch.
+        accumulation: batches per step.
+        seed: of batches, minibatches and sampling.
+    """
+
+    num_epochs: int = 4
+    train_size: int = 0
+    batch_size: int = 40
+    accumulation: int = 1
+    seed: int = 42
+
+
+@dataclass(frozen=True)
+class Gradient:
+    """`gradient`: how trajectories become proposed edits.
+
+    Attributes:
+        minibatch_size: trajectories per analyst call.
+        merge_batch_size: patches per merge call.
+        analyst_workers: optimizer calls at once.
+        failure_only: learn from failures alone.
+        group_by_tag: a minibatch holds trajectories of one first tag only.
+        trajectory_chars: most characters of one trajectory shown to an analyst, head and tail kept.
+    """
+
+    minibatch_size: int = 8
+    merge_batch_size: int = 8
+    analyst_workers: int = 16
+    failure_only: bool = False
+    group_by_tag: bool = False
+    trajectory_chars: int = 6000
+
+
+@dataclass(frozen=True)
+class Optimizer:
+    """`optimizer`: how edits become a new skill.
+
+    Attributes:
+        profile: `standard`, or `small` for optimizers of a few billion parameters.
+        learning_rate: edit budget, the most edits a step may apply.
+        min_learning_rate: lowest budget of a falling schedule.
+        lr_scheduler: `constant`, `linear` or `cosine`.
+        use_slow_update: at each epoch's end, rewrite the protected guidance region.
+        slow_update_samples: train tasks compared for it.
+        slow_update_gate_with_selection: accept the guidance only if the gate does.
+        use_meta_skill: keep advice for the optimizer's own later calls.
+    """
+
+    profile: str = "standard"
+    learning_rate: int = 4
+    min_learning_rate: int = 2
+    lr_scheduler: str = "cosine"
+    use_slow_update: bool = True
+    slow_update_samples: int = 20
+    slow_update_gate_with_selection: bool = False
+    use_meta_skill: bool = True
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """`evaluation`: the gate and the final report.
+
+    Attributes:
+        use_gate: false accepts every candidate, measured all the same.
+        sel_env_num, test_env_num: first N tasks of val and test; 0 takes all.
+        eval_test: report the initial, best and last skill on test.
+        gate_metric: `hard`, `soft` or `mixed`.
+        gate_mixed_weight: weight of soft in `mixed`, 0 to 1.
+        fail_first: run what the current skill fails first and stop when the candidate cannot win.
+        max_error_rate: share of failed calls (0 to 1) above which a run stops.
+    """
+
+    use_gate: bool = True
+    sel_env_num: int = 0
+    test_env_num: int = 0
+    eval_test: bool = True
+    gate_metric: str = "hard"
+    gate_mixed_weight: float = 0.5
+    fail_first: bool = True
+    max_error_rate: float = 0.2
+
+
+@dataclass(frozen=True)
+class Env:
+    """`env`: the tasks and how they run.
+
+    Attributes:
+        name: benchmark; blank means the skill's own task files.
+        split_mode: `ratio` or `split_dir`.
+        split_ratio: train:val:test, like `2:1:7`; blank takes the benchmark's default.
+        split_seed: shuffle seed of a ratio split.
+        split_dir: folder with train, val and test.
+        data_path: one file with all tasks.
+        limit: first N tasks of every split; 0 takes all.
+        workers: rollouts at once.
+        exec_timeout: seconds one rollout may take, retries included.
+        max_completion_tokens: most tokens of one target reply; 0 keeps the backend's default.
+    """
+
+    name: str = ""
+    split_mode: str = ""
+    split_ratio: str = ""
+    split_seed: int = 42
+    split_dir: str = ""
+    data_path: str = ""
+    limit: int = 0
+    workers: int = 8
+    exec_timeout: float = 120.0
+    max_completion_tokens: int = 0
+
+
+@dataclass(frozen=True)
+class Skill:
+    """`skill`: where the skill is.
+
+    Attributes:
+        path: folder or Markdown file, from the repository's top; blank means `skills/<name>`.
+    """
+
+    path: str = ""
+
+
+@dataclass(frozen=True)
+class Budget:
+    """`budget`: limits checked before every call; 0 is no limit.
+
+    Attributes:
+        calls: model calls.
+        tokens: prompt and completion tokens.
+        cost: dollars.
+        time: seconds.
+    """
+
+    calls: int = 0
+    tokens: int = 0
+    cost: float = 0.0
+    time: float = 0.0
+
+
+@dataclass(frozen=True)
+class GitSection:
+    """`git`: how commits are made.
+
+    Attributes:
+        sign: `auto` follows `commit.gpgsign`; `never` leaves skillgit's commits unsigned.
+    """
+
+    sign: str = "auto"
+
+
+@dataclass(frozen=True)
+class Config:
+    """The resolved configuration of one command."""
+
+    model: Model = Model()
+    train: Train = Train()
+    gradient: Gradient = Gradient()
+    optimizer: Optimizer = Optimizer()
+    evaluation: Evaluation = Evaluation()
+    env: Env = Env()
+    skill: Skill = Skill()
+    budget: Budget = Budget()
+    git: GitSection = GitSection()

@@ -1,0 +1,126 @@
+"""What long work reports while it runs: typed events, and the sink they go to.
+
+The terminal view, `--json` and log files are sinks. Events hold plain JSON values, never secrets or transcripts.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Event:
+    """Base of all events."""
+
+
+Sink = Callable[[Event], None]
+"""Takes every event, from any thread; must not raise."""
+
+
+@dataclass(frozen=True)
+class RunPlanned(Event):
+    """The resolved plan, before any call: sizes, models and the most calls the run can make."""
+
+    run: str
+    branch: str
+    skill: str
+    base: str | None
+    resumed_step: int
+    models: Mapping[str, str]
+    tasks: Mapping[str, int]
+    steps: int
+    epochs: int
+    calls: Mapping[str, int]
+    config: Mapping[str, Any]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Baseline(Event):
+    """The initial skill measured on val."""
+
+    score: float
+    hard: float
+    soft: float
+    n: int
+
+
+@dataclass(frozen=True)
+class Progress(Event):
+    """`done` of `total` pieces of `stage`; `stage` is unique within its step."""
+
+    stage: str
+    done: int
+    total: int
+
+
+@dataclass(frozen=True)
+class StepStarted(Event):
+    step: int
+    steps: int
+    epoch: int
+    budget: int
+
+
+@dataclass(frozen=True)
+class StepFinished(Event):
+    """One step's outcome. Scores are `None` where nothing was measured."""
+
+    step: int
+    steps: int
+    epoch: int
+    kind: str
+    rollout: float | None
+    proposed: int
+    selected: int
+    applied: int
+    verdict: str
+    score: float | None
+    base_score: float
+    improved: tuple[str, ...]
+    regressed: tuple[str, ...]
+    commit: str | None
+    subject: str
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Warned(Event):
+    """Something a person should know that does not stop the work."""
+
+    message: str
+
+
+@dataclass(frozen=True)
+class RunFinished(Event):
+    """The last event of every run that ended on its own."""
+
+    run: str
+    branch: str
+    best: Mapping[str, Any]
+    accepted: int
+    rejected: int
+    skipped: int
+    calls: Mapping[str, int]
+    usage: Mapping[str, Any]
+    reason: str = "finished"
+    baseline: Mapping[str, Any] = field(default_factory=dict)
+    test: Mapping[str, Any] = field(default_factory=dict)
+
+
+def event_name(event: Event) -> str:
+    """`RunFinished` as `run_finished`."""
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", type(event).__name__).lower()
+
+
+def event_json(event: Event) -> dict[str, Any]:
+    """The event as one JSON object, its name under `event`."""
+    return {"event": event_name(event), **dataclasses.asdict(event)}
+
+
+def ignore(event: Event) -> None:
+    """A sink that drops everything."""

@@ -1,0 +1,136 @@
+"""Reading and writing git objects without index, working tree or refs."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from skillgit.errors import GitError
+from skillgit.git.repository import Repository
+
+# fast-import needs a ref to build a commit on. The stream ends by resetting it to nothing, so the ref never exists.
+_SCRATCH = "refs/skillgit/scratch"
+
+Change = bytes | str | None
+"""A path's new content: file bytes, the id of an existing tree, or `None` to remove it."""
+
+
+@dataclass(frozen=True)
+class Commit:
+    """A commit to be written: `changes` applied to the tree of the first parent."""
+
+    message: str
+    parents: tuple[str, ...] = ()
+    changes: Mapping[str, Change] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Written:
+    """Ids of a written commit and of the paths asked about."""
+
+    commit: str
+    at: Mapping[str, str]
+
+
+def write_commits(repo: Repository, commits: Sequence[Commit], watch: Sequence[str] = ()) -> list[Written]:
+    """Write commits (and their trees and blobs) in one process; no ref moves.
+
+    Args:
+        watch: paths whose object id in each commit is wanted.
+    """
+    author, committer = repo.identity("AUTHOR"), repo.identity("COMMITTER")
+    stream = bytearray(b"feature done\n")
+    for commit in commits:
+        stream += _commit_stream(commit, author, committer, watch)
+    stream += b"reset %s\nfrom %s\n\ndone\n" % (_SCRATCH.encode(), repo.zero.encode())
+    lines = repo.git.run("fast-import", "--quiet", "--force", data=bytes(stream)).decode().splitlines()
+    size = len(watch) + 1
+    return [_written(lines[n : n + size], watch) for n in range(0, len(lines), size)]
+
+
+def _commit_stream(commit: Commit, author: str, committer: str, watch: Sequence[str]) -> bytes:
+    message = commit.message.encode("utf-8", "surrogateescape")
+    # A reset to nothing makes the next commit a root; with a parent, `from` sets the tree to start from.
+    out = bytearray()
+    if not commit.parents:
+        out += f"reset {_SCRATCH}\n\n".encode()
+    out += f"commit {_SCRATCH}\nmark :1\nauthor {author}\ncommitter {committer}\n".encode()
+    out += b"data %d\n%s\n" % (len(message), message)
+    for word, parent in zip(("from", *["merge"] * len(commit.parents)), commit.parents, strict=False):
+        out += f"{word} {parent}\n".encode()
+    for path, change in commit.changes.items():
+        out += _change_stream(path, change)
+    out += b"\nget-mark :1\n"
+    for path in watch:
+        out += b"ls :1 %s\n" % _quote(path)
+    return bytes(out)
+
+
+def _change_stream(path: str, change: Change) -> bytes:
+    if change is None:
+        return b"D %s\n" % _quote(path)
+    if isinstance(change, str):
+        return b"M 040000 %s %s\n" % (change.encode(), _quote(path))
+    return b"M 100644 inline %s\ndata %d\n%s\n" % (_quote(path), len(change), change)
+
+
+def _quote(path: str) -> bytes:
+    contained(path)
+    escaped = path.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return b'"%s"' % escaped.encode("utf-8", "surrogateescape")
+
+
+def contained(path: str) -> str:
+    """`path` itself, when it stays inside its tree. Raises `GitError` otherwise."""
+    parts = path.split("/")
+    if path.startswith("/") or posixpath.normpath(path) != path or {".git", ".", ".."} & {p.lower() for p in parts}:
+        raise GitError(f"path {path!r} is not inside the repository")
+    return path
+
+
+def _written(lines: list[str], watch: Sequence[str]) -> Written:
+    found = {}
+    for path, line in zip(watch, lines[1:], strict=True):
+        if not line.startswith("missing "):
+            found[path] = line.split(" ", 2)[2].split("\t", 1)[0]
+    return Written(lines[0], found)
+
+
+def read_blob(repo: Repository, revision: str) -> bytes | None:
+    """Bytes of one blob (`main:skills/x/SKILL.md` or an id), or `None` when there is none."""
+    return read_blobs(repo, [revision])[0]
+
+
+def read_blobs(repo: Repository, revisions: Sequence[str]) -> list[bytes | None]:
+    """Bytes of many blobs in one process; `None` for each that does not exist or is no blob."""
+    if not revisions:
+        return []
+    if any("\n" in revision for revision in revisions):
+        raise GitError("a path with a line break cannot be read")
+    out = repo.git.run("cat-file", "--batch", data="".join(f"{r}\n" for r in revisions).encode())
+    blobs: list[bytes | None] = []
+    at = 0
+    for revision in revisions:
+        end = out.index(b"\n", at)
+        header = out[at:end]
+        words = header.split(b" ")
+        at = end + 1
+        if len(words) < 3 or header == revision.encode() + b" missing" or not words[-1].isdigit():
+            blobs.append(None)
+            continue
+        size = int(words[-1])
+        blobs.append(out[at : at + size] if words[-2] == b"blob" else None)
+        at += size + 1
+    return blobs
+
+
+def list_tree(repo: Repository, treeish: str) -> dict[str, str]:
+    """Path to blob id of every file below a tree, subfolders included."""
+    out = repo.git.run("ls-tree", "-r", "-z", "--full-tree", "--end-of-options", treeish)
+    entries = {}
+    for entry in out.decode("utf-8", "surrogateescape").split("\0"):
+        if entry:
+            meta, path = entry.split("\t", 1)
+            entries[path] = meta.split(" ")[2]
+    return entries

@@ -1,0 +1,101 @@
+"""Moving refs: everything one step writes becomes visible in one transaction, or nothing does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from skillgit.errors import GitError, RefConflictError
+from skillgit.git import notes
+from skillgit.git.objects import Commit, write_commits
+from skillgit.git.repository import Repository
+
+_ATTEMPTS = 20
+
+
+@dataclass(frozen=True)
+class RefUpdate:
+    """Move `ref` to `new`, expecting it at `old` (`None`: it must not exist)."""
+
+    ref: str
+    new: str
+    old: str | None
+
+
+@dataclass(frozen=True)
+class Publication:
+    """What becomes visible together.
+
+    Attributes:
+        refs: branch and journal moves, each with the value it must still have.
+        notes: note ref to the lines added per object; written on top of whatever is there by then.
+    """
+
+    refs: Sequence[RefUpdate] = ()
+    notes: Mapping[str, notes.Additions] = field(default_factory=dict)
+
+
+def publish(repo: Repository, publication: Publication) -> None:
+    """Write notes and move refs in one transaction.
+
+    Raises:
+        RefConflictError: one of `publication.refs` is not where it was expected; nothing was moved.
+        GitError: a branch is checked out in a worktree, or git refused.
+    """
+    for update in publication.refs:
+        _refuse_checked_out(repo, update.ref)
+    for _ in range(_ATTEMPTS):
+        with repo.lock():
+            tips = repo.refs(*publication.notes) if publication.notes else {}
+            moves = [*publication.refs, *_note_moves(repo, publication.notes, tips)]
+            if _transaction(repo, moves):
+                return
+        # The lock keeps other skillgit processes out, so only a plain `git notes` can have moved a note ref.
+        _check_expected(repo, publication.refs)
+    raise RefConflictError("the notes kept moving while they were written", fix="stop the other writer and try again")
+
+
+def _refuse_checked_out(repo: Repository, ref: str) -> None:
+    branch = ref.removeprefix("refs/heads/")
+    if branch != ref and (folder := repo.checked_out(branch)):
+        raise GitError(
+            f"branch {branch} is checked out in {folder}",
+            why="moving it would make every file there look changed",
+            fix=f"git -C {folder} switch --detach, then run the command again",
+        )
+
+
+def _note_moves(repo: Repository, additions: Mapping[str, notes.Additions], tips: Mapping[str, str]) -> list[RefUpdate]:
+    drafts = notes.changes(repo, additions, tips)
+    if not drafts:
+        return []
+    parents = {ref: (tips[ref],) if ref in tips else () for ref in drafts}
+    message = "Notes added by skillgit"
+    written = write_commits(repo, [Commit(message, parents[ref], changed) for ref, changed in drafts.items()])
+    return [RefUpdate(ref, new.commit, tips.get(ref)) for ref, new in zip(drafts, written, strict=True)]
+
+
+def _transaction(repo: Repository, moves: Sequence[RefUpdate]) -> bool:
+    if not moves:
+        return True
+    lines = ["start"]
+    lines += [f"update {move.ref} {move.new} {move.old or repo.zero}" for move in moves]
+    lines += ["prepare", "commit", ""]
+    try:
+        repo.git.run("update-ref", "--no-deref", "-m", "skillgit", "--stdin", data="\n".join(lines).encode())
+    except GitError as error:
+        if "cannot lock ref" in error.why and ("expected" in error.why or "exists" in error.why):
+            return False
+        raise
+    return True
+
+
+def _check_expected(repo: Repository, refs: Sequence[RefUpdate]) -> None:
+    for update in refs:
+        now = repo.resolve(update.ref)
+        if now != update.old:
+            raise RefConflictError(
+                f"{update.ref} moved while this command ran",
+                why=f"it was expected at {update.old or 'nothing'} and is at {now or 'nothing'}",
+                fix="run the command again; nothing was written over",
+            )

@@ -56,6 +56,21 @@ def resolved(config: Config) -> dict[str, Any]:
     return dataclasses.asdict(config)
 
 
+def from_resolved(config: Mapping[str, Any]) -> Config:
+    """Inverse of `resolved`, checked again: it may have come from another machine or version."""
+    return build({key: Value(value, "recorded configuration") for key, value in _flat(config, "")})
+
+
+def _flat(section: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
+    known = dict(_leaves(Config, ""))
+    for name, value in section.items():
+        key = f"{prefix}{name}"
+        if isinstance(value, Mapping) and key not in known:
+            yield from _flat(value, f"{key}.")
+        else:
+            yield key, value
+
+
 def _leaves(section: type, prefix: str) -> Iterator[tuple[str, Any]]:
     for name, hint in get_type_hints(section).items():
         if dataclasses.is_dataclass(hint) and isinstance(hint, type):

@@ -1,9 +1,9 @@
 """Prompts: Markdown files in `skillgit/prompts`, one chat turn per role marker, `$name` placeholders.
 
-    <!-- system -->
-    You improve skills.
-    <!-- user -->
-    $skill
+<!-- system -->
+You improve skills.
+<!-- user -->
+$skill
 """
 
 from __future__ import annotations

@@ -102,7 +102,10 @@ class BenchmarkContext:
 
 
 class Benchmark(Protocol):
-    """A kind of task: how it is loaded, asked and scored. Entry points name a factory `(BenchmarkContext) -> Benchmark`."""
+    """A kind of task: how it is loaded, asked and scored.
+
+    Entry points name a factory `(BenchmarkContext) -> Benchmark`.
+    """
 
     name: str
 

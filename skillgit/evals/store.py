@@ -1,0 +1,123 @@
+"""Every finished model call, durable before anything is decided from it.
+
+One SQLite file (WAL) in the repository's common git folder serves as cache and as ledger of what each run paid. It
+is safe to delete: calls are then made again, and a run's totals up to its last finished step stand in its journal.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from skillgit.models.base import Reply, Usage
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS calls (
+    key TEXT PRIMARY KEY,
+    run TEXT NOT NULL, step INTEGER NOT NULL, role TEXT NOT NULL, stage TEXT NOT NULL,
+    prompt_tokens INTEGER, completion_tokens INTEGER, cached_tokens INTEGER, cost REAL,
+    reply TEXT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS calls_by_run ON calls (run, step);
+"""
+
+
+@dataclass(frozen=True)
+class Payer:
+    """Who pays for a call: the run, its step, the role and the stage it is accounted under."""
+
+    run: str
+    step: int
+    role: str
+    stage: str
+
+
+@dataclass(frozen=True)
+class StageUsage:
+    """Calls and tokens of one role and stage. `None` means that no call reported the number."""
+
+    role: str
+    stage: str
+    calls: int
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    cached_tokens: int | None
+    cost: float | None
+
+
+class Store:
+    """Thread-safe; several processes may have the same file open."""
+
+    def __init__(self, path: Path) -> None:
+        self._lock = threading.Lock()
+        self._db = sqlite3.connect(path, timeout=60, isolation_level=None, check_same_thread=False)
+        self._db.execute("PRAGMA journal_mode=WAL")
+        # Survives the death of the process at any instant; only a power cut may take the last moments.
+        self._db.execute("PRAGMA synchronous=NORMAL")
+        self._db.executescript(_SCHEMA)
+
+    def get(self, key: str) -> tuple[Reply, str, int] | None:
+        """The stored reply with the run and step that paid for it, or `None`."""
+        with self._lock:
+            row = self._db.execute("SELECT reply, run, step FROM calls WHERE key = ?", (key,)).fetchone()
+        return (_reply(row[0]), row[1], row[2]) if row else None
+
+    def put(self, key: str, reply: Reply, payer: Payer) -> None:
+        """Keep a reply. The first one for a key stays."""
+        usage = reply.usage
+        values = (key, payer.run, payer.step, payer.role, payer.stage, usage.prompt_tokens, usage.completion_tokens)
+        row = (*values, usage.cached_tokens, usage.cost, json.dumps(asdict(reply)))
+        with self._lock:
+            self._db.execute("INSERT OR IGNORE INTO calls VALUES (?,?,?,?,?,?,?,?,?,?)", row)
+
+    def spent(self, run: str, after_step: int = -1) -> list[StageUsage]:
+        """What `run` paid in the steps after `after_step`, by role and stage."""
+        query = (
+            "SELECT role, stage, count(*), sum(prompt_tokens), sum(completion_tokens), sum(cached_tokens), sum(cost)"
+            " FROM calls WHERE run = ? AND step > ? GROUP BY role, stage ORDER BY role, stage"
+        )
+        with self._lock:
+            return [StageUsage(*row) for row in self._db.execute(query, (run, after_step))]
+
+    def close(self) -> None:
+        """Close the file. Idempotent."""
+        with self._lock:
+            self._db.close()
+
+
+def add_up(parts: Iterable[StageUsage]) -> list[StageUsage]:
+    """One entry per role and stage; a number stays `None` only when no part knows it."""
+    sums: dict[tuple[str, str], StageUsage] = {}
+    for part in parts:
+        key = (part.role, part.stage)
+        sums[key] = _plus(sums[key], part) if key in sums else part
+    return [sums[key] for key in sorted(sums)]
+
+
+def _plus(a: StageUsage, b: StageUsage) -> StageUsage:
+    return StageUsage(
+        a.role,
+        a.stage,
+        a.calls + b.calls,
+        _add(a.prompt_tokens, b.prompt_tokens),
+        _add(a.completion_tokens, b.completion_tokens),
+        _add(a.cached_tokens, b.cached_tokens),
+        _add(a.cost, b.cost),
+    )
+
+
+N = TypeVar("N", int, float)
+
+
+def _add(a: N | None, b: N | None) -> N | None:
+    return b if a is None else a if b is None else a + b
+
+
+def _reply(text: str) -> Reply:
+    value = json.loads(text)
+    return Reply(value["text"], Usage(**value["usage"]), value["finish"], tuple(value["tool_calls"]))

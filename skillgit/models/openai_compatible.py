@@ -1,0 +1,163 @@
+"""Any server that speaks OpenAI's Chat Completions.
+
+The SDK is imported when the first call is made, so that commands without a model start fast.
+"""
+
+from __future__ import annotations
+
+import importlib
+import threading
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import urlsplit
+
+from skillgit.errors import ConfigError
+from skillgit.models import wire
+from skillgit.models.base import ModelSpec, Reply, Request
+from skillgit.models.budget import cost_of, prices
+from skillgit.models.failures import endpoint, from_status, transient
+from skillgit.models.retry import Clock, Failure, persist
+
+if TYPE_CHECKING:
+    import openai
+
+DEFAULT_URL = "https://api.openai.com/v1"
+_NO_KEY = "none"  # the SDK wants a key, servers without one ignore it
+_LOOPBACK = ("127.0.0.1", "::1", "localhost")
+
+
+def build(spec: ModelSpec) -> OpenAICompatible:
+    """The model of `spec`; nothing is sent yet."""
+    return OpenAICompatible(spec)
+
+
+class OpenAICompatible:
+    """One model behind one Chat Completions endpoint.
+
+    Raises:
+        ModelConfigError: the address, model name or key cannot work.
+        ConfigError: timeout, retries or prices cannot be used.
+    """
+
+    def __init__(self, spec: ModelSpec) -> None:
+        _check(spec)
+        self.spec = spec
+        self._place = endpoint(spec, DEFAULT_URL)
+        self._habits = wire.Habits()
+        self._client: openai.OpenAI | None = None
+        self._lock = threading.Lock()
+
+    def __repr__(self) -> str:
+        return f"OpenAICompatible({self._place.name})"
+
+    def complete(self, request: Request, *, timeout: float | None = None) -> Reply:
+        """See `Model.complete`."""
+        clock = Clock(self.spec.timeout, timeout)
+        reply = persist(lambda: self._attempt(request, clock), clock, self.spec.retries)
+        return replace(reply, usage=replace(reply.usage, cost=cost_of(self.spec, reply.usage)))
+
+    def settings(self) -> dict[str, Any]:
+        """See `Model.settings`."""
+        spec = self.spec
+        sampling = {"temperature": spec.temperature, "max_tokens": spec.max_tokens, "seed": spec.seed}
+        return {"backend": spec.backend, **sampling}
+
+    def close(self) -> None:
+        """Close the connections; a later call opens new ones."""
+        with self._lock:
+            client, self._client = self._client, None
+        if client is not None:
+            client.close()
+
+    def _attempt(self, request: Request, clock: Clock) -> Reply | Failure:
+        """One attempt. Leaving out a field the server does not know is part of it, not another one."""
+        habits = self._habits
+        while True:
+            sent = wire.body(request, self.spec, habits)
+            outcome = self._post(sent, clock.attempt())
+            weaker = habits.without(outcome.rejects, sent) if isinstance(outcome, Failure) else None
+            if weaker is None:
+                self._learn(habits, outcome)
+                return outcome
+            habits = weaker
+
+    def _learn(self, habits: wire.Habits, outcome: Reply | Failure) -> None:
+        # Only habits that got the request accepted are kept: a rejection may have had another cause.
+        if isinstance(outcome, Reply) or outcome.retry:
+            with self._lock:
+                self._habits = self._habits.join(habits)
+
+    def _post(self, sent: dict[str, Any], seconds: float) -> Reply | Failure:
+        import openai
+
+        if seconds <= 0:
+            return transient(self._place, "was not asked: no time left", fix="raise the time limit", retry=False)
+        broken, late = _transport_errors()
+        try:
+            return wire.read(_exchange(self._open(), sent, seconds), self._place)
+        except openai.APIStatusError as err:
+            return from_status(self._place, err.status_code, err.body, err.response.headers)
+        except (openai.APITimeoutError, late, _LateError):
+            return transient(self._place, "did not answer in time", f"no reply within {seconds:.1f} s")
+        except openai.APIConnectionError as err:
+            return transient(self._place, "cannot be reached", str(err.__cause__ or err))
+        except broken as err:
+            return transient(self._place, "broke off its reply", str(err))
+
+    def _open(self) -> openai.OpenAI:
+        with self._lock:
+            if self._client is None:
+                self._client = self._connect()
+            return self._client
+
+    def _connect(self) -> openai.OpenAI:
+        import openai
+
+        # A proxy set for the outside world must not catch calls to this machine.
+        outside = urlsplit(self._place.url).hostname not in _LOOPBACK
+        return openai.OpenAI(
+            base_url=self._place.url,
+            api_key=self._place.key or _NO_KEY,
+            default_query=dict(self._place.query),
+            max_retries=0,  # see retry.py
+            http_client=openai.DefaultHttpxClient(trust_env=outside),
+        )
+
+
+class _LateError(Exception):
+    """The body did not end within the attempt's time."""
+
+
+def _check(spec: ModelSpec) -> None:
+    if spec.retries < 0:
+        raise ConfigError(f"model.retries is {spec.retries}", fix="set model.retries=0 or more")
+    if not spec.timeout > 0:
+        raise ConfigError(f"model.timeout is {spec.timeout}", fix="set model.timeout to seconds above 0")
+    prices(spec)
+
+
+def _exchange(client: openai.OpenAI, sent: dict[str, Any], seconds: float) -> bytes:
+    """The whole response body, within `seconds` even when it comes in drops.
+
+    The timeout of a socket starts anew with every byte, and gateways send blanks to keep a waiting client, so the
+    body is read piece by piece against a clock of its own.
+    """
+    end = time.monotonic() + seconds
+    create = cast("Any", client.chat.completions.with_streaming_response.create)
+    pieces = []
+    with create(**sent, timeout=seconds) as response:
+        for piece in response.iter_bytes():
+            pieces.append(piece)
+            if time.monotonic() > end:
+                raise _LateError
+    return b"".join(pieces)
+
+
+def _transport_errors() -> tuple[type[Exception], type[Exception]]:
+    """(any error, timeout) of the HTTP library below the SDK, which is not the same in all of its majors."""
+    import openai
+
+    name = openai.DefaultHttpxClient.__mro__[1].__module__.partition(".")[0]
+    library = importlib.import_module(name)
+    return library.HTTPError, library.TimeoutException

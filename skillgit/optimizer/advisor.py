@@ -1,0 +1,92 @@
+"""Asking the optimizer for JSON: checked, repaired, asked again once with the error, else dropped and recorded."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from skillgit.errors import ModelConfigError, ModelError
+from skillgit.evals.caller import Caller
+from skillgit.models.base import Message, Request
+from skillgit.optimizer.replies import extract_object, problem
+
+
+@dataclass(frozen=True)
+class Drop:
+    """A reply (or call) that could not be used, and why. `failed` when no reply came at all."""
+
+    stage: str
+    index: int
+    reason: str
+    failed: bool = False
+
+
+class Advisor:
+    """The optimizer model, bound to one run."""
+
+    def __init__(self, caller: Caller, run: str, seed: int, max_tokens: int | None) -> None:
+        self._caller, self._run, self._seed, self._max_tokens = caller, run, seed, max_tokens
+        self._lock = threading.Lock()
+        self._drops: list[Drop] = []
+
+    def ask(
+        self,
+        messages: tuple[Message, ...],
+        schema: Mapping[str, Any],
+        *,
+        stage: str,
+        step: int,
+        index: int = 0,
+        accept: Mapping[str, Any] | None = None,
+    ) -> dict[str, Any] | None:
+        """An object that follows `accept`, or `None` (see `take_drops`).
+
+        Args:
+            schema: what the model is asked to follow.
+            accept: what is checked, where that is less; by default `schema`.
+            index: which of the stage's calls in this step this is; gives each its own seed and its own place in the
+                store, so that equal requests are still separate samples.
+
+        Raises:
+            ModelConfigError: the optimizer cannot be reached as configured.
+        """
+        why = ""
+        for attempt in range(2):
+            try:
+                reply = self._call(messages, schema, stage, step, index, attempt)
+            except ModelConfigError:
+                raise
+            except ModelError as error:
+                self._drop(Drop(stage, index, str(error), failed=True))
+                return None
+            value = extract_object(reply)
+            why = "no JSON object was found" if value is None else problem(value, accept or schema)
+            if not why:
+                return value
+            messages = (*messages, Message("assistant", reply[:4000]), Message("user", _again(why)))
+        self._drop(Drop(stage, index, f"unusable reply: {why}"))
+        return None
+
+    def take_drops(self) -> list[Drop]:
+        """What was dropped since the last call of this method, in the order of stage and index."""
+        with self._lock:
+            drops, self._drops = self._drops, []
+        return sorted(drops, key=lambda drop: (drop.stage, drop.index))
+
+    def _call(
+        self, messages: tuple[Message, ...], schema: Mapping[str, Any], stage: str, step: int, index: int, attempt: int
+    ) -> str:
+        seed = self._seed + 10_000 * step + 10 * index + attempt
+        request = Request(messages, schema=schema, seed=seed, max_tokens=self._max_tokens)
+        scope = (self._run, step, stage, index, attempt)
+        return self._caller.call(request, scope=scope, step=step, stage=stage).text
+
+    def _drop(self, drop: Drop) -> None:
+        with self._lock:
+            self._drops.append(drop)
+
+
+def _again(why: str) -> str:
+    return f"That reply could not be used: {why}. Answer again with one JSON object of the required form, nothing else."

@@ -1,0 +1,79 @@
+"""Aggregate: many patches become one, merged in small groups until one is left."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import count
+
+from skillgit.config.schema import Config
+from skillgit.models.prompt import render
+from skillgit.optimizer.advisor import Advisor
+from skillgit.optimizer.patches import PATCH_ACCEPTED, PATCH_SCHEMA, Patch, concatenate, parse_patch
+
+_SIDES = {
+    "failure": "All of them come from failed tasks.",
+    "success": "All of them come from tasks that went well. Be conservative: keep only what is not said yet.",
+    "mixed": (
+        "The first group comes from failed tasks and has priority; the second comes from tasks that went well. Where "
+        "they conflict, the first group wins; keep what the second adds."
+    ),
+}
+
+
+def aggregate(
+    advisor: Advisor, config: Config, skill: str, patches: Sequence[Patch], *, memory: str, step: int
+) -> Patch:
+    """One patch that holds what the patches agree on and what each adds.
+
+    A merge whose reply is unusable, or that would throw every proposal away, keeps all edits of its group instead and
+    is recorded as dropped. The `small` profile always keeps all edits.
+    """
+    useful = [patch for patch in patches if patch.edits]
+    if config.optimizer.profile == "small" or len(useful) < 2:
+        return concatenate(useful)
+    merger = _Merger(advisor, config, skill, memory, step)
+    sides = [merger.reduce([p for p in useful if p.source == side], side) for side in ("failure", "success")]
+    present = [side for side in sides if side.edits]
+    return merger.merge(present, "mixed") if len(present) == 2 else present[0]
+
+
+class _Merger:
+    def __init__(self, advisor: Advisor, config: Config, skill: str, memory: str, step: int) -> None:
+        self._advisor, self._config, self._skill, self._memory, self._step = advisor, config, skill, memory, step
+        self._index = count()
+
+    def reduce(self, patches: list[Patch], side: str) -> Patch:
+        size = self._config.gradient.merge_batch_size
+        while len(patches) > 1:
+            groups = [patches[n : n + size] for n in range(0, len(patches), size)]
+            indexes = [next(self._index) for _ in groups]
+            with ThreadPoolExecutor(self._config.gradient.analyst_workers, "merge") as pool:
+                patches = list(pool.map(lambda group, index: self.merge(group, side, index), groups, indexes))
+        return patches[0] if patches else Patch((), source=side)
+
+    def merge(self, group: Sequence[Patch], side: str, index: int | None = None) -> Patch:
+        if len(group) == 1:
+            return group[0]
+        everything = concatenate(group)
+        messages = render(
+            "merge",
+            skill=self._skill or "(empty)",
+            memory=self._memory,
+            side=_SIDES[side],
+            patches="\n\n".join(_listing(number, patch) for number, patch in enumerate(group, 1)),
+        )
+        place = next(self._index) if index is None else index
+        reply = self._advisor.ask(
+            messages, PATCH_SCHEMA, stage="merge", step=self._step, index=place, accept=PATCH_ACCEPTED
+        )
+        merged = parse_patch(reply, side, 1, None) if reply else everything
+        return Patch(
+            merged.edits or everything.edits, merged.reasoning, side, everything.patterns, everything.malformed
+        )
+
+
+def _listing(number: int, patch: Patch) -> str:
+    edits = json.dumps([edit.to_json() for edit in patch.edits], indent=1, ensure_ascii=False)
+    return f"### Patch {number} ({patch.source})\n{patch.reasoning[:1000]}\n{edits}"

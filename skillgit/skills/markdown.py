@@ -1,0 +1,110 @@
+"""What a Markdown parser says about positions: headings, and which text is code."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
+
+from markdown_it import MarkdownIt
+from markdown_it.rules_inline import StateInline, backtick
+from markdown_it.token import Token
+
+from skillgit.skills.lines import line_starts
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading with the text under it, subsections included.
+
+    Attributes:
+        level: 1 to 6.
+        title: heading text as written, on one line.
+        start: offset of the heading line.
+        end: offset of the next heading of the same or a higher rank, or the end of the document.
+    """
+
+    level: int
+    title: str
+    start: int
+    end: int
+
+
+def find_sections(text: str, body_start: int) -> tuple[Section, ...]:
+    """Sections of the body in order. Headings inside code, comments, quotes and lists do not count."""
+    body = text[body_start:]
+    starts = line_starts(body)
+    heads = list(_headings(_parser().parse(body)))
+    offsets = [body_start + starts[line] for _, _, line in heads]
+    return tuple(
+        Section(level, title, offsets[at], _section_end([head[0] for head in heads], offsets, at, len(text)))
+        for at, (level, title, _) in enumerate(heads)
+    )
+
+
+def matches_in_code(body: str, pattern: re.Pattern[str]) -> frozenset[int]:
+    """Offsets of those matches of `pattern` that stand in code blocks or code spans.
+
+    `pattern` must match within one line.
+    """
+    starts = [*line_starts(body), len(body)]
+    found: set[int] = set()
+    for token in _parser().parse(body):
+        if token.map is None or token.type not in ("fence", "code_block", "inline"):
+            continue
+        first, last = (starts[min(line, len(starts) - 1)] for line in token.map)
+        hits = [match.start() for match in pattern.finditer(body, first, last)]
+        found.update(_in_code_span(token, hits, pattern) if token.type == "inline" else hits)
+    return frozenset(found)
+
+
+def open_fence(body: str) -> str:
+    """The fence that would close a code block left open at the end of `body`; empty when there is none."""
+    tokens = _parser().parse(body)
+    # A probe line after the end is swallowed by an open fence and becomes a paragraph otherwise.
+    probe = _parser().parse(f"{body}\n\nx\n")
+    if tokens and tokens[-1].type == "fence" and probe[-1].type == "fence":
+        return tokens[-1].markup
+    return ""
+
+
+@cache
+def _parser() -> MarkdownIt:
+    parser = MarkdownIt("commonmark")
+    parser.inline.ruler.at("backticks", _code_span)
+    return parser
+
+
+def _code_span(state: StateInline, silent: bool) -> bool:
+    """The parser's own rule, noting where the span stands: inline tokens carry no positions."""
+    start, count = state.pos, len(state.tokens)
+    matched = backtick(state, silent)
+    if len(state.tokens) > count and state.tokens[-1].type == "code_inline":
+        state.tokens[-1].meta["span"] = (start, state.pos)
+    return matched
+
+
+def _in_code_span(token: Token, hits: list[int], pattern: re.Pattern[str]) -> Iterable[int]:
+    """Which of the source offsets `hits` lie in code spans of an inline token.
+
+    The token's content has quote marks and indentation removed, so offsets differ from the source; order does not.
+    """
+    spans = [child.meta["span"] for child in token.children or () if "span" in child.meta]
+    inner = [match.start() for match in pattern.finditer(token.content)]
+    if len(inner) != len(hits):
+        return ()
+    return (hit for hit, at in zip(hits, inner, strict=True) if any(low <= at < high for low, high in spans))
+
+
+def _headings(tokens: list[Token]) -> Iterator[tuple[int, str, int]]:
+    """Level, title and 0-based line of every heading that is not nested in a quote or list."""
+    for token, content in pairwise(tokens):
+        if token.type == "heading_open" and token.level == 0 and token.map is not None:
+            yield int(token.tag[1:]), " ".join(content.content.split()), token.map[0]
+
+
+def _section_end(levels: list[int], offsets: list[int], at: int, size: int) -> int:
+    later = range(at + 1, len(levels))
+    return next((offsets[other] for other in later if levels[other] <= levels[at]), size)

@@ -1,0 +1,105 @@
+"""The journal of a run: one commit per tick, written together with branch and notes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from skillgit.errors import GitError
+from skillgit.git import notes
+from skillgit.git.objects import Change, Commit, read_blob, read_blobs, write_commits
+from skillgit.git.publish import Publication, RefUpdate, publish
+from skillgit.git.repository import Repository
+from skillgit.train.state import RunState, journal_ref
+
+RUNS = "refs/skillgit/runs"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What one tick leaves behind.
+
+    Attributes:
+        state: the state after it.
+        record: its step record (JSON values).
+        subject: first line of the journal commit.
+        files: further journal files: path to content.
+        notes: lines for the notes.
+        branch_from, branch_to: the branch's move, when it moves.
+    """
+
+    state: RunState
+    record: Mapping[str, Any]
+    subject: str
+    files: Mapping[str, Change] = field(default_factory=dict)
+    notes: Mapping[str, notes.Additions] = field(default_factory=dict)
+    branch_from: str | None = None
+    branch_to: str | None = None
+
+
+def write(repo: Repository, entry: Entry, tip: str | None) -> str:
+    """Make a tick visible: branch, journal and notes in one transaction. Returns the journal's new tip.
+
+    Args:
+        tip: the journal's commit as this process left it, `None` for a new run.
+    """
+    state = entry.state
+    files: dict[str, Change] = {
+        "state.json": _json(state.to_json()),
+        f"steps/{state.tick:04d}.json": _json(entry.record),
+        **entry.files,
+    }
+    commit = Commit(f"{entry.subject}\n", (tip,) if tip else (), files)
+    new = write_commits(repo, [commit])[0].commit
+    moves = [RefUpdate(state.journal, new, tip)]
+    if entry.branch_to:
+        moves.append(RefUpdate(f"refs/heads/{state.branch}", entry.branch_to, entry.branch_from))
+    publish(repo, Publication(moves, entry.notes))
+    return new
+
+
+def load(repo: Repository, skill: str, run: str) -> tuple[RunState, dict[str, Any], str]:
+    """State, resolved configuration and tip of a run.
+
+    Raises:
+        GitError: no such run, or a journal that cannot be read.
+    """
+    ref = journal_ref(skill, run)
+    tip = repo.resolve(ref)
+    if tip is None:
+        known = ", ".join(runs(repo, skill)) or "none"
+        raise GitError(f"no run {run!r} of {skill}", why=f"runs: {known}", fix=f"skillgit status {skill}")
+    state, config = read_blobs(repo, [f"{tip}:state.json", f"{tip}:config.json"])
+    try:
+        return RunState.from_json(json.loads(state or b"")), json.loads(config or b""), tip
+    except (ValueError, TypeError, KeyError) as error:
+        raise GitError(f"the journal {ref} cannot be read", why=f"{type(error).__name__}: {error}") from error
+
+
+def runs(repo: Repository, skill: str) -> dict[str, str]:
+    """Run name to journal tip, oldest first."""
+    refs = repo.refs(f"{RUNS}/{skill}")
+    return {ref.rsplit("/", 1)[1]: tip for ref, tip in sorted(refs.items())}
+
+
+def steps(repo: Repository, tip: str) -> list[dict[str, Any]]:
+    """Step records of a journal, in order."""
+    names = repo.git.text("ls-tree", "-z", "--name-only", "--full-tree", tip, "--", "steps/").split("\0")
+    blobs = read_blobs(repo, [f"{tip}:{name}" for name in names if name])
+    return [json.loads(blob) for blob in blobs if blob]
+
+
+def read_file(repo: Repository, tip: str, path: str) -> str:
+    """A text file of the journal, empty when it is not there."""
+    return (read_blob(repo, f"{tip}:{path}") or b"").decode("utf-8", "replace")
+
+
+def config_file(config: Mapping[str, Any]) -> bytes:
+    """The resolved configuration as the journal keeps it."""
+    return _json(config)
+
+
+def _json(value: Any) -> bytes:
+    return (json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode("utf-8", "surrogateescape")

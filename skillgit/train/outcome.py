@@ -1,0 +1,251 @@
+"""What came of a tick, and how it is written down: commit, records, journal entry, next state."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from skillgit.evals.gate import ACCEPTED, Metric, Verdict, cannot_win, decide, flips, mean
+from skillgit.evals.measure import Measurement
+from skillgit.evals.records import merge_lines
+from skillgit.evals.rollouts import Outcome as Rollout
+from skillgit.events import StepFinished
+from skillgit.git import notes
+from skillgit.git.objects import Change
+from skillgit.optimizer.advisor import Drop
+from skillgit.optimizer.memory import BufferEntry, edit_line
+from skillgit.optimizer.patches import Patch
+from skillgit.optimizer.trajectories import failed
+from skillgit.skills.edits import Edit, EditResult
+from skillgit.skills.patch import describe, unified_diff
+from skillgit.train import journal, messages
+from skillgit.train.plan import Tick
+from skillgit.train.run import Run
+from skillgit.train.state import Mark, RunState
+
+NO_PATCH = Patch(())
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a step or an epoch's end did.
+
+    Attributes:
+        started: monotonic seconds at its beginning.
+        rollouts: train rollouts of a step.
+        patch: all proposed edits together; `edits` those selected, `results` what applying them gave.
+        meta_skill: the optimizer's notes after it, `None` when unchanged.
+        candidate, base: what the gate compared, `None` when nothing was evaluated.
+        verdict: of the gate, or why nothing was evaluated.
+    """
+
+    tick: Tick
+    started: float
+    rollouts: Sequence[Rollout] = ()
+    patch: Patch = NO_PATCH
+    edits: tuple[Edit, ...] = ()
+    results: tuple[EditResult, ...] = ()
+    drops: tuple[Drop, ...] = ()
+    meta_skill: str | None = None
+    candidate: Measurement | None = None
+    base: Measurement | None = None
+    verdict: Verdict = "no_op"
+
+    @property
+    def applied(self) -> int:
+        """Number of edits that changed the document."""
+        return sum(result.outcome == "applied" for result in self.results)
+
+    @property
+    def title(self) -> str:
+        """What the change does, as an imperative phrase."""
+        if self.tick.kind == "boundary":
+            return "rewrite the guidance block" if self.candidate else "close the epoch"
+        return describe(self.results) or describe(self.edits) or "propose nothing"
+
+
+def judged(outcome: Outcome, candidate: Measurement, base: Measurement, run: Run, *, gated: bool = True) -> Outcome:
+    """The outcome with the gate's verdict on a measured candidate."""
+    use_gate = gated and run.config.evaluation.use_gate
+    best = run.state.best.score if run.state.best.score is not None else 0.0
+    verdict = _verdict(candidate, base, run.metric, best, use_gate=use_gate)
+    return dataclasses.replace(outcome, candidate=candidate, base=base, verdict=verdict)
+
+
+def _verdict(candidate: Measurement, base: Measurement, metric: Metric, best: float, *, use_gate: bool) -> Verdict:
+    new, old = candidate.values(metric), base.values(metric)
+    common = [task for task in new if task in old]
+    if use_gate and cannot_win(new, old, _unmeasured(candidate, base)):
+        return "reject"
+    score, base_score = mean([new[task] for task in common]), mean([old[task] for task in common])
+    if score is None or base_score is None:
+        return "unverified"
+    return decide(score, base_score, best, use_gate=use_gate)
+
+
+def _unmeasured(candidate: Measurement, base: Measurement) -> list[str]:
+    known = {*base.scores, *base.errors}
+    return [task for task in known if task not in candidate.scores]
+
+
+def finish(run: Run, outcome: Outcome) -> None:
+    """Write the outcome down, move the run on, and tell about it."""
+    commit = _commit(run, outcome) if outcome.verdict in ACCEPTED and outcome.candidate else None
+    before = run.state
+    state = _next_state(before, outcome, commit, run.metric)
+    record, lines = _evidence(run, outcome, commit)
+    entry = journal.Entry(
+        state=state,
+        record=record | {"commit": commit},
+        subject=messages.journal_subject(outcome, run.metric),
+        files=_files(run, outcome),
+        notes=lines,
+        branch_from=before.current.commit if commit else None,
+        branch_to=commit,
+    )
+    run.finish(outcome.tick, entry)
+    if commit:
+        run.val = outcome.candidate
+    run.sink(_event(outcome, run, before, commit))
+
+
+def _commit(run: Run, outcome: Outcome) -> str:
+    assert outcome.candidate is not None
+    return run.commit(outcome.candidate.version, messages.commit_message(run, outcome))
+
+
+def _next_state(state: RunState, outcome: Outcome, commit: str | None, metric: Metric) -> RunState:
+    current, best = state.current, state.best
+    if commit and outcome.candidate:
+        score = outcome.candidate.score(metric)
+        current = Mark(commit, outcome.candidate.version.object, outcome.tick.step, score)
+        best = current if score is not None and (best.score is None or score > best.score) else best
+    counter = "accepted" if commit else "rejected" if outcome.verdict in ("reject", "unverified") else "skipped"
+    closing = outcome.tick.kind == "boundary"
+    return dataclasses.replace(
+        state,
+        current=current,
+        best=best,
+        epoch_start=current if closing else state.epoch_start,
+        buffer=() if closing else _buffer(state, outcome, metric),
+        meta_skill=state.meta_skill if outcome.meta_skill is None else outcome.meta_skill,
+        reason="no_headroom" if current.score == 1.0 else "",
+        # An epoch's end that changed nothing is no decision.
+        **({} if closing and not outcome.candidate else {counter: getattr(state, counter) + 1}),
+    )
+
+
+def _buffer(state: RunState, outcome: Outcome, metric: Metric) -> tuple[BufferEntry, ...]:
+    if outcome.candidate is None:
+        return state.buffer
+    scored = [rollout for rollout in outcome.rollouts if rollout.trajectory]
+    accepted = outcome.verdict in ACCEPTED
+    entry = BufferEntry(
+        step=outcome.tick.step,
+        verdict=outcome.verdict,
+        failed=sum(failed(rollout) for rollout in scored),
+        total=len(scored),
+        patterns=outcome.patch.patterns,
+        edits=() if accepted else tuple(edit_line(e.op, e.target, e.content) for e in outcome.edits),
+        score_before=outcome.base.score(metric) if outcome.base else None,
+        score_after=outcome.candidate.score(metric) if outcome.candidate.complete else None,
+    )
+    return (*state.buffer, entry)
+
+
+def gate_facts(outcome: Outcome, metric: Metric) -> dict[str, Any]:
+    """The gate's part of a record."""
+    assert outcome.candidate is not None
+    assert outcome.base is not None
+    improved, regressed = flips(outcome.base.values(metric), outcome.candidate.values(metric))
+    return {
+        "verdict": outcome.verdict,
+        "base": outcome.base.version.object,
+        "base_score": outcome.base.score(metric),
+        "improved": list(improved),
+        "regressed": list(regressed),
+    }
+
+
+def _evidence(run: Run, outcome: Outcome, commit: str | None) -> tuple[dict[str, Any], dict[str, notes.Additions]]:
+    """The step record, and the note lines of what was measured."""
+    facts = _step_record(outcome, run)
+    if outcome.candidate is None:
+        return facts, {}
+    gate = gate_facts(outcome, run.metric) | {"run": run.state.run, "step": outcome.tick.step}
+    record, lines = run.record_notes(outcome.candidate, "val", outcome.tick, "val", gate)
+    line = messages.gate_line(run, outcome)
+    told = {notes.GATES: {commit or run.state.current.commit: (line,)}}
+    return facts | {"gate": gate, "record": record}, merge_lines([lines, told])
+
+
+def _step_record(outcome: Outcome, run: Run) -> dict[str, Any]:
+    scored = [rollout.trajectory.score for rollout in outcome.rollouts if rollout.trajectory]
+    return {
+        "v": 1,
+        "kind": outcome.tick.kind,
+        "step": outcome.tick.step,
+        "epoch": outcome.tick.epoch,
+        "verdict": outcome.verdict,
+        "title": outcome.title,
+        "base": run.state.current.commit,
+        "rollout": {
+            "n": len(scored),
+            "hard": mean([score.hard for score in scored]),
+            "soft": mean([score.soft for score in scored]),
+            "errors": {rollout.task.id: rollout.error for rollout in outcome.rollouts if rollout.error},
+        },
+        "budget": run.plan.budget(outcome.tick.step) if outcome.tick.kind == "step" else None,
+        "proposed": len(outcome.patch.edits),
+        "reasoning": outcome.patch.reasoning,
+        "patterns": list(outcome.patch.patterns),
+        "malformed": list(outcome.patch.malformed),
+        "edits": [_edit_record(edit, outcome.results, n) for n, edit in enumerate(outcome.edits)],
+        "drops": [dataclasses.asdict(drop) for drop in outcome.drops],
+    }
+
+
+def _edit_record(edit: Edit, results: Sequence[EditResult], number: int) -> dict[str, Any]:
+    result = results[number] if number < len(results) else None
+    return edit.to_json() | ({"outcome": result.outcome, "reason": result.reason} if result else {})
+
+
+def _files(run: Run, outcome: Outcome) -> dict[str, Change]:
+    """What the journal keeps besides state and record: the candidate itself, its diff, and the optimizer's notes."""
+    files: dict[str, Change] = {}
+    if outcome.candidate and outcome.base:
+        number, version = f"{outcome.tick.number:04d}", outcome.candidate.version
+        whole = run.place.path == run.place.document
+        files[f"candidates/{number}{'.md' if whole else ''}"] = version.document.encode() if whole else version.object
+        diff = unified_diff(run.place.document, outcome.base.version.document, version.document)
+        files[f"patches/{number}.diff"] = diff.encode("utf-8", "surrogateescape")
+    if outcome.meta_skill:
+        files["meta_skill.md"] = f"{outcome.meta_skill}\n".encode("utf-8", "surrogateescape")
+    return files
+
+
+def _event(outcome: Outcome, run: Run, before: RunState, commit: str | None) -> StepFinished:
+    scored = [rollout.trajectory.score for rollout in outcome.rollouts if rollout.trajectory]
+    candidate, metric = outcome.candidate, run.metric
+    gate = gate_facts(outcome, metric) if candidate else {"improved": [], "regressed": []}
+    return StepFinished(
+        step=outcome.tick.step,
+        steps=run.plan.steps,
+        epoch=outcome.tick.epoch,
+        kind=outcome.tick.kind,
+        rollout=mean([metric.of(score.hard, score.soft) for score in scored]),
+        proposed=len(outcome.patch.edits),
+        selected=len(outcome.edits),
+        applied=outcome.applied,
+        verdict=outcome.verdict,
+        score=candidate.score(metric) if candidate and candidate.complete else None,
+        base_score=before.current.score if before.current.score is not None else 0.0,
+        improved=tuple(gate["improved"]),
+        regressed=tuple(gate["regressed"]),
+        commit=commit,
+        subject=outcome.title,
+        seconds=round(time.monotonic() - outcome.started, 3),
+    )

@@ -1,0 +1,122 @@
+"""What a run will do, before it does anything: its ticks, and the most calls they can make."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from skillgit.config.schema import Config
+from skillgit.errors import ConfigError
+from skillgit.optimizer.schedule import edit_budget
+from skillgit.tasks.base import Splits, Task
+from skillgit.tasks.splits import epoch_batches
+
+
+@dataclass(frozen=True)
+class Tick:
+    """One piece of a run that becomes visible as a whole.
+
+    Attributes:
+        number: position in the run, from 0.
+        kind: `baseline`, `step`, `boundary` (end of an epoch) or `final`.
+        step: number of the training step, or of the last one before this tick.
+        epoch: from 1; 0 for the baseline.
+    """
+
+    number: int
+    kind: Literal["baseline", "step", "boundary", "final"]
+    step: int
+    epoch: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Sizes and order of a run, fixed by configuration and tasks."""
+
+    config: Config
+    splits: Splits
+    steps_per_epoch: int
+    ticks: tuple[Tick, ...]
+
+    @property
+    def steps(self) -> int:
+        """Training steps of the whole run."""
+        return self.steps_per_epoch * self.config.train.num_epochs
+
+    def budget(self, step: int) -> int:
+        """Edit budget of a step (1-based)."""
+        optimizer = self.config.optimizer
+        lowest = min(optimizer.min_learning_rate, optimizer.learning_rate)
+        return edit_budget(optimizer.lr_scheduler, step, self.steps, optimizer.learning_rate, lowest)
+
+    def tasks(self, tick: Tick) -> list[Task]:
+        """Train tasks of a step: its batches one after the other."""
+        train = self.config.train
+        by_id = {task.id: task for task in self.splits.train}
+        batches = epoch_batches(list(by_id), train.batch_size, train.accumulation, tick.epoch, train.seed)
+        first = (tick.step - 1) % self.steps_per_epoch * train.accumulation
+        ids = [task for batch in batches[first : first + train.accumulation] for task in batch]
+        return [by_id[task] for task in dict.fromkeys(ids)]
+
+    def most_calls(self) -> dict[str, int]:
+        """The most calls of each role, without retries and re-asked replies; what is cached costs nothing."""
+        target = optimizer = 0
+        for tick in self.ticks:
+            calls = self._calls(tick)
+            target, optimizer = target + calls[0], optimizer + calls[1]
+        return {"target": target, "optimizer": optimizer}
+
+    def _calls(self, tick: Tick) -> tuple[int, int]:
+        val, samples = len(self.splits.val), min(self.config.optimizer.slow_update_samples, len(self.splits.train))
+        if tick.kind == "baseline":
+            return val, 0
+        if tick.kind == "final":
+            return 3 * len(self.splits.test) if self.config.evaluation.eval_test else 0, 0
+        if tick.kind == "step":
+            return len(self.tasks(tick)) + val, self._optimizer_calls(len(self.tasks(tick)))
+        slow, meta = self.boundary_work(tick)
+        return (2 * samples if slow or meta else 0) + (val if slow else 0), int(slow) + int(meta)
+
+    def _optimizer_calls(self, batch: int) -> int:
+        gradient = self.config.gradient
+        analysts = math.ceil(batch / gradient.minibatch_size) + (0 if gradient.failure_only else 1)
+        if self.config.optimizer.profile == "small":
+            return math.ceil(batch / (1 if gradient.group_by_tag else gradient.minibatch_size))
+        merges = level = analysts
+        merges = 0
+        while level > 1:
+            level = math.ceil(level / gradient.merge_batch_size)
+            merges += level
+        return analysts + merges + 2
+
+    def boundary_work(self, tick: Tick) -> tuple[bool, bool]:
+        """Whether this epoch's end makes a slow update, and whether it writes a meta skill that is still of use."""
+        optimizer = self.config.optimizer
+        last = tick.epoch == self.config.train.num_epochs
+        return optimizer.use_slow_update and tick.epoch > 1, optimizer.use_meta_skill and tick.epoch > 1 and not last
+
+
+def make_plan(config: Config, splits: Splits) -> Plan:
+    """The plan of a run.
+
+    Raises:
+        ConfigError: `train.train_size` disagrees with the files.
+    """
+    expected, size = config.train.train_size, len(splits.train)
+    if expected not in (0, size):
+        raise ConfigError(f"train.train_size is {expected}, but there are {size} train tasks", fix="set it to 0")
+    per_step = config.train.batch_size * config.train.accumulation
+    steps_per_epoch = math.ceil(size / per_step)
+    return Plan(config, splits, steps_per_epoch, tuple(_ticks(config.train.num_epochs, steps_per_epoch)))
+
+
+def _ticks(epochs: int, steps_per_epoch: int) -> Iterator[Tick]:
+    number = 0
+    yield Tick(number, "baseline", 0, 0)
+    for epoch in range(1, epochs + 1):
+        for step in range((epoch - 1) * steps_per_epoch + 1, epoch * steps_per_epoch + 1):
+            yield Tick(number := number + 1, "step", step, epoch)
+        yield Tick(number := number + 1, "boundary", epoch * steps_per_epoch, epoch)
+    yield Tick(number + 1, "final", epochs * steps_per_epoch, epochs)

@@ -1,0 +1,282 @@
+"""Opening a run: a new one, or one that was cut short."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import secrets
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from skillgit.config.load import from_resolved, resolved
+from skillgit.config.schema import Budget as BudgetSection
+from skillgit.config.schema import Config
+from skillgit.errors import GitError, SkillError
+from skillgit.evals.caller import Caller
+from skillgit.evals.rollouts import Rollouts
+from skillgit.evals.store import Store
+from skillgit.events import RunPlanned, Sink
+from skillgit.git import signing
+from skillgit.git.objects import Commit, write_commits
+from skillgit.git.repository import Repository
+from skillgit.git.skillstore import Place, find, read_version, uncommitted
+from skillgit.models import registry as backends
+from skillgit.models.base import Model
+from skillgit.models.budget import Budget, Limits, Spent
+from skillgit.models.roles import role_spec
+from skillgit.optimizer.advisor import Advisor
+from skillgit.tasks import registry as benchmarks
+from skillgit.tasks.base import Benchmark, BenchmarkContext, Splits, digest
+from skillgit.train import journal
+from skillgit.train.plan import Plan, make_plan
+from skillgit.train.run import Run
+from skillgit.train.state import Mark, RunState
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """All that is known of a run before anything is written or paid.
+
+    Attributes:
+        state: where it starts or goes on.
+        tip: its journal, `None` for a new run.
+        notes: what a person should know before it begins.
+    """
+
+    repo: Repository
+    config: Config
+    place: Place
+    benchmark: Benchmark
+    plan: Plan
+    state: RunState
+    tip: str | None
+    notes: tuple[str, ...]
+
+
+def prepare(repo: Repository, config: Config, skill: str, *, cwd: Path | None = None, fresh: bool = False) -> Prepared:
+    """A new run of a skill, or the unfinished one that this very command began earlier.
+
+    Raises:
+        SkillError, TaskError, ConfigError: what is to be trained cannot be used.
+        GitError: commits cannot be made.
+    """
+    place = find(repo, skill, path=config.skill.path, cwd=cwd)
+    benchmark, splits = load_tasks(repo, config, place)
+    plan = make_plan(config, splits)
+    fingerprint = _fingerprint(config, place, splits, benchmark, _content(repo, place))
+    unfinished = [] if fresh else [run for run in _unfinished(repo, place, fingerprint) if not _is_running(repo, run)]
+    if unfinished:
+        state, _, tip = journal.load(repo, place.name, unfinished[-1].run)
+        note = f"going on with run {state.run}, which this command began earlier (--fresh starts a new one)"
+        return Prepared(repo, config, place, benchmark, plan, state, tip, (note,))
+    base, notes = _base(repo, place)
+    state = _new_state(repo, place, base, fingerprint)
+    return Prepared(repo, config, place, benchmark, plan, state, None, notes)
+
+
+def prepare_resume(repo: Repository, skill: str, run: str, budget: BudgetSection | None = None) -> Prepared:
+    """A run as its journal left it, with its own configuration; only limits may be changed.
+
+    Raises:
+        GitError: no such run, its branch was moved by someone else, or it is going on in another process.
+        TaskError: the tasks are not those the run began with.
+    """
+    name = find(repo, skill).name
+    state, stored, tip = journal.load(repo, name, run)
+    config = from_resolved(stored)
+    config = dataclasses.replace(config, budget=budget) if budget else config
+    place = Place(state.skill, state.path, state.document)
+    benchmark, splits = load_tasks(repo, config, place)
+    if state.fingerprint != _fingerprint(config, place, splits, benchmark, state.initial.object):
+        raise GitError(
+            f"the tasks or the judge changed since run {run} began, so its scores would not be comparable",
+            fix=f"restore them, or start a new run: skillgit train {skill} --fresh",
+        )
+    _check_branch(repo, state)
+    return Prepared(repo, config, place, benchmark, make_plan(config, splits), state, tip, ())
+
+
+def load_tasks(repo: Repository, config: Config, place: Place) -> tuple[Benchmark, Splits]:
+    """The benchmark of a configuration and its tasks, cut to the configured sizes."""
+    options = dataclasses.asdict(config.env)
+    context = BenchmarkContext(repo.root, place.name, options, config.train.seed)
+    benchmark = benchmarks.build(config.env.name, context)
+    splits = benchmark.load()
+    val, test = config.evaluation.sel_env_num, config.evaluation.test_env_num
+    return benchmark, Splits(splits.train, splits.val[: val or None], splits.test[: test or None])
+
+
+@contextmanager
+def opened(prepared: Prepared, sink: Sink, environ: Mapping[str, str] | None = None) -> Iterator[Run]:
+    """The run with its models and its store, held against other processes until the block ends.
+
+    Its plan is told to the sink before anything is paid.
+    """
+    repo, config, state = prepared.repo, prepared.config, prepared.state
+    with ExitStack() as stack:
+        stack.enter_context(repo.lock(_lock_name(state.skill, state.run), wait=False))
+        if config.git.sign == "auto":
+            signing.check(repo)
+        store = Store(repo.state_dir / "cache.db")
+        stack.callback(store.close)
+        budget = _budget(config, state, store)
+        callers = {}
+        for role in ("target", "optimizer"):
+            model = backends.build(role_spec(config, role, os.environ if environ is None else environ))
+            stack.callback(model.close)
+            callers[role] = Caller(model, store, budget, state.run)
+        sink(planned(prepared, {role: caller.model for role, caller in callers.items()}))
+        yield _run(prepared, sink, store, callers["target"], callers["optimizer"])
+
+
+def _run(prepared: Prepared, sink: Sink, store: Store, target: Caller, optimizer: Caller) -> Run:
+    config, state = prepared.config, prepared.state
+    rollouts = Rollouts(
+        prepared.benchmark,
+        target,
+        sink,
+        workers=config.env.workers,
+        timeout=config.env.exec_timeout,
+        max_error_rate=config.evaluation.max_error_rate,
+    )
+    return Run(
+        repo=prepared.repo,
+        config=config,
+        place=prepared.place,
+        benchmark=prepared.benchmark,
+        plan=prepared.plan,
+        store=store,
+        target=target,
+        optimizer=optimizer,
+        rollouts=rollouts,
+        advisor=Advisor(optimizer, state.run, config.train.seed, config.model.optimizer_max_tokens or None),
+        sink=sink,
+        state=state,
+        files={"config.json": journal.config_file(resolved(config))},
+        tip=prepared.tip,
+    )
+
+
+def _budget(config: Config, state: RunState, store: Store) -> Budget:
+    limits = config.budget
+    paid = [*state.usage, *store.spent(state.run, state.tick)]
+    spent = Spent(
+        calls=sum(part.calls for part in paid),
+        tokens=sum((part.prompt_tokens or 0) + (part.completion_tokens or 0) for part in paid),
+        cost=sum(part.cost or 0.0 for part in paid),
+    )
+    return Budget(Limits(limits.calls or None, limits.tokens or None, limits.cost or None, limits.time or None), spent)
+
+
+def _fingerprint(config: Config, place: Place, splits: Splits, benchmark: Benchmark, content: str) -> str:
+    """Identity of what a run depends on; limits and the number of threads do not change it."""
+    settings = {name: section for name, section in resolved(config).items() if name != "budget"}
+    tasks = [[task.digest() for task in split] for split in (splits.train, splits.val, splits.test)]
+    return digest([settings, place.path, tasks, benchmark.judge_digest(), content])
+
+
+def _content(repo: Repository, place: Place) -> str:
+    """Skill object the run would start from: HEAD's, or that of the working tree's changes on top of it."""
+    if changes := uncommitted(repo, place):
+        head = repo.head()
+        written = write_commits(repo, [Commit("snapshot", (head,) if head else (), changes)], [place.path])[0]
+        return written.at.get(place.path, "")
+    return repo.resolve(f"HEAD:{place.path}") or ""
+
+
+def _unfinished(repo: Repository, place: Place, fingerprint: str) -> list[RunState]:
+    states = [journal.load(repo, place.name, run)[0] for run in journal.runs(repo, place.name)]
+    return [state for state in states if state.fingerprint == fingerprint and not state.closed]
+
+
+def _is_running(repo: Repository, state: RunState) -> bool:
+    try:
+        with repo.lock(_lock_name(state.skill, state.run), wait=False):
+            return False
+    except GitError:
+        return True
+
+
+def _lock_name(skill: str, run: str) -> str:
+    return f"run-{skill}-{run}"
+
+
+def _base(repo: Repository, place: Place) -> tuple[str, tuple[str, ...]]:
+    """The commit a run starts from: HEAD, or HEAD with the skill's uncommitted changes committed on top."""
+    head = repo.head()
+    changes = uncommitted(repo, place)
+    if not changes:
+        if head is None:
+            raise SkillError(f"{place.document} is in no commit", fix=f"git add {place.path} && git commit")
+        return head, ()
+    message = f"skill({place.name}): start from uncommitted changes\n"
+    commit = write_commits(repo, [Commit(message, (head,) if head else (), changes)])[0].commit
+    what = "1 file" if len(changes) == 1 else f"{len(changes)} files"
+    note = (
+        f"{what} of {place.path} differ from HEAD; they are the branch's first commit, your working tree stays as it is"
+    )
+    return (signing.resign(repo, commit) if signing.wanted(repo) else commit), (note,)
+
+
+def _new_state(repo: Repository, place: Place, base: str, fingerprint: str) -> RunState:
+    version = read_version(repo, base, place)
+    if version is None:
+        raise SkillError(f"commit {base[:12]} holds no {place.document}", fix=f"git add {place.path} && git commit")
+    if version.document.damage:
+        line, message = version.document.damage[0]
+        raise SkillError(message, where=f"{place.document}:{line}", fix="mend the marker pair, then train")
+    mark = Mark(base, version.object)
+    return RunState(
+        run=_run_name(),
+        skill=place.name,
+        path=place.path,
+        document=place.document,
+        fingerprint=fingerprint,
+        tick=-1,
+        initial=mark,
+        current=mark,
+        best=mark,
+        epoch_start=mark,
+    )
+
+
+def _run_name() -> str:
+    return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
+
+
+def _check_branch(repo: Repository, state: RunState) -> None:
+    tip = repo.resolve(f"refs/heads/{state.branch}")
+    if tip != state.current.commit:
+        raise GitError(
+            f"branch {state.branch} is not where run {state.run} left it",
+            why=f"expected {state.current.commit[:12]}, found {tip[:12] if tip else 'no branch'}",
+            fix=f"git branch -f {state.branch} {state.current.commit[:12]}, or start a new run with --fresh",
+        )
+
+
+def planned(prepared: Prepared, models: Mapping[str, Model]) -> RunPlanned:
+    """The plan as it is shown before any money is spent."""
+    state, plan = prepared.state, prepared.plan
+    splits = plan.splits
+    return RunPlanned(
+        run=state.run,
+        branch=state.branch,
+        skill=state.skill,
+        base=state.initial.commit,
+        resumed_step=max((t.step for t in plan.ticks if t.number <= state.tick), default=0),
+        models={role: _describe(model) for role, model in models.items()},
+        tasks={"train": len(splits.train), "val": len(splits.val), "test": len(splits.test)},
+        steps=plan.steps,
+        epochs=prepared.config.train.num_epochs,
+        calls=plan.most_calls(),
+        config=resolved(prepared.config),
+        notes=prepared.notes,
+    )
+
+
+def _describe(model: Model) -> str:
+    spec = model.spec
+    return f"{spec.backend}/{spec.model}" + (f" at {spec.base_url}" if spec.base_url else "")

@@ -27,12 +27,20 @@ class Caller:
         self._reused: dict[int, int] = {}
 
     def call(
-        self, request: Request, *, scope: tuple[Any, ...], step: int, stage: str, timeout: float | None = None
+        self,
+        request: Request,
+        *,
+        scope: tuple[Any, ...],
+        step: int,
+        stage: str,
+        skill: str = "",
+        timeout: float | None = None,
     ) -> Reply:
         """Answer a request from the store or the model.
 
         Args:
             scope: JSON values naming what the call is for.
+            skill: the skill object the call measures, if any.
             timeout: seconds left, retries included.
 
         Raises:
@@ -51,7 +59,7 @@ class Caller:
         except BaseException:
             self._budget.release()
             raise
-        self._store.put(key, reply, Payer(self._run, step, spec.role, stage))
+        self._store.put(key, reply, Payer(self._run, step, spec.role, stage, skill))
         self._budget.settle(reply.usage)
         return reply
 

@@ -90,7 +90,7 @@ class Rollouts:
             if left <= 0:
                 raise TransientModelError(f"task {task.id} took longer than {self._timeout:g} s")
             scope = ("rollout", version.object, question, turn)
-            return self.target.call(request, scope=scope, step=step, stage=stage, timeout=left)
+            return self.target.call(request, scope=scope, step=step, stage=stage, skill=version.object, timeout=left)
 
         return ask
 

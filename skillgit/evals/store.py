@@ -10,7 +10,7 @@ import json
 import sqlite3
 import threading
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple, dataclass
 from pathlib import Path
 from typing import TypeVar
 
@@ -19,7 +19,7 @@ from skillgit.models.base import Reply, Usage
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS calls (
     key TEXT PRIMARY KEY,
-    run TEXT NOT NULL, step INTEGER NOT NULL, role TEXT NOT NULL, stage TEXT NOT NULL,
+    run TEXT NOT NULL, step INTEGER NOT NULL, role TEXT NOT NULL, stage TEXT NOT NULL, skill TEXT NOT NULL,
     prompt_tokens INTEGER, completion_tokens INTEGER, cached_tokens INTEGER, cost REAL,
     reply TEXT NOT NULL
 );
@@ -29,12 +29,13 @@ CREATE INDEX IF NOT EXISTS calls_by_run ON calls (run, step);
 
 @dataclass(frozen=True)
 class Payer:
-    """Who pays for a call: the run, its step, the role and the stage it is accounted under."""
+    """Who pays for a call: the run, its step, the role, the stage, and the skill object under test (if any)."""
 
     run: str
     step: int
     role: str
     stage: str
+    skill: str = ""
 
 
 @dataclass(frozen=True)
@@ -70,19 +71,19 @@ class Store:
     def put(self, key: str, reply: Reply, payer: Payer) -> None:
         """Keep a reply. The first one for a key stays."""
         usage = reply.usage
-        values = (key, payer.run, payer.step, payer.role, payer.stage, usage.prompt_tokens, usage.completion_tokens)
-        row = (*values, usage.cached_tokens, usage.cost, json.dumps(asdict(reply)))
+        tokens = (usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens, usage.cost)
+        row = (key, *astuple(payer), *tokens, json.dumps(asdict(reply)))
         with self._lock:
-            self._db.execute("INSERT OR IGNORE INTO calls VALUES (?,?,?,?,?,?,?,?,?,?)", row)
+            self._db.execute("INSERT OR IGNORE INTO calls VALUES (?,?,?,?,?,?,?,?,?,?,?)", row)
 
-    def spent(self, run: str, after_step: int = -1) -> list[StageUsage]:
-        """What `run` paid in the steps after `after_step`, by role and stage."""
+    def spent(self, run: str, after_step: int = -1, skill: str = "%") -> list[StageUsage]:
+        """What `run` paid in the steps after `after_step` (for one skill object), by role and stage."""
         query = (
             "SELECT role, stage, count(*), sum(prompt_tokens), sum(completion_tokens), sum(cached_tokens), sum(cost)"
-            " FROM calls WHERE run = ? AND step > ? GROUP BY role, stage ORDER BY role, stage"
+            " FROM calls WHERE run = ? AND step > ? AND skill LIKE ? GROUP BY role, stage ORDER BY role, stage"
         )
         with self._lock:
-            return [StageUsage(*row) for row in self._db.execute(query, (run, after_step))]
+            return [StageUsage(*row) for row in self._db.execute(query, (run, after_step, skill))]
 
     def close(self) -> None:
         """Close the file. Idempotent."""

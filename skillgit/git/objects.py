@@ -134,3 +134,12 @@ def list_tree(repo: Repository, treeish: str) -> dict[str, str]:
             meta, path = entry.split("\t", 1)
             entries[path] = meta.split(" ")[2]
     return entries
+
+
+def resolve_many(repo: Repository, revisions: Sequence[str]) -> list[str | None]:
+    """Object id of each revision in one process; `None` for each that does not exist."""
+    if not revisions:
+        return []
+    lines = "".join(f"{revision}\n" for revision in revisions)
+    out = repo.git.run("cat-file", "--batch-check=%(objectname)", data=lines.encode()).decode().splitlines()
+    return [None if line.endswith(" missing") else line for line in out]

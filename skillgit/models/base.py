@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 Role = Literal["target", "optimizer"]
+ROLES: tuple[Role, ...] = ("target", "optimizer")
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -13,11 +14,14 @@ from skillgit.models.base import ModelSpec, Role
 OPENAI_URL = "https://api.openai.com/v1"
 
 
-def role_spec(config: Config, role: Role, environ: Mapping[str, str]) -> ModelSpec:
+def role_spec(config: Config, role: Role, environ: Mapping[str, str], root: Path) -> ModelSpec:
     """How one role's model is reached.
 
     The configuration wins over the environment: `TARGET_OPENAI_COMPATIBLE_BASE_URL` (or `OPTIMIZER_…`), then
     `OPENAI_COMPATIBLE_BASE_URL`; likewise `…_API_KEY` and `…_MODEL`. `OPENAI_API_KEY` is only ever sent to OpenAI.
+
+    Args:
+        root: the repository's top folder, where relative paths start from.
 
     Raises:
         ConfigError: no model is named for the role, or a named variable is not set.
@@ -49,17 +53,17 @@ def role_spec(config: Config, role: Role, environ: Mapping[str, str]) -> ModelSp
         temperature=own("temperature"),
         max_tokens=(config.env.max_completion_tokens if target else section.optimizer_max_tokens) or None,
         retries=section.retries,
-        options=_options(config, role),
+        options=_options(config, role, root),
     )
 
 
-def _options(config: Config, role: Role) -> dict[str, Any]:
+def _options(config: Config, role: Role, root: Path) -> dict[str, Any]:
     section = config.model
     options: dict[str, Any] = {
-        "path": section.local.path,
+        "path": str(root / section.local.path) if section.local.path else "",
         "context": section.local.context,
         "threads": section.local.threads,
-        "script": section.script,
+        "script": str(root / section.script) if section.script else "",
         "price": dict(section.target_price if role == "target" else section.optimizer_price),
     }
     return {name: value for name, value in options.items() if value}

@@ -9,7 +9,7 @@ from typing import Any
 
 from skillgit.config.schema import Config
 from skillgit.errors import GitError
-from skillgit.evals import records
+from skillgit.evals import records, setup
 from skillgit.evals.caller import Caller
 from skillgit.evals.gate import Metric
 from skillgit.evals.measure import Measurement
@@ -96,21 +96,17 @@ class Run:
     ) -> tuple[dict[str, Any], dict[str, notes.Additions]]:
         """The evaluation record of a measurement and the note lines that keep it."""
         conditions = self.conditions(split)
-        usage = [part for part in self.store.spent(self.state.run, tick.number - 1) if part.stage == stage]
+        usage = [
+            part
+            for part in self.store.spent(self.state.run, tick.number - 1, measured.version.object)
+            if part.stage == stage
+        ]
         record = records.build(measured, conditions, usage=_totals(usage), gate=gate)
         return record, records.note_lines(record, records.results(measured, conditions))
 
     def conditions(self, split: str) -> records.Conditions:
         """What measurements of a split depend on."""
-        spec = self.target.model.spec
-        return records.Conditions(
-            split=split,
-            tasks=records.task_set_digest(self.tasks(split)),
-            judge=self.benchmark.judge_digest(),
-            target={"backend": spec.backend, "model": spec.model, "settings": self.target.settings},
-            metric=self.metric,
-            seed=self.config.train.seed,
-        )
+        return setup.conditions(self.config, self.benchmark, self.plan.splits, split, self.target)
 
     def tasks(self, split: str) -> Sequence[Task]:
         """Tasks of a split as this run uses them."""

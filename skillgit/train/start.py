@@ -15,21 +15,18 @@ from skillgit.config.load import from_resolved, resolved
 from skillgit.config.schema import Budget as BudgetSection
 from skillgit.config.schema import Config
 from skillgit.errors import GitError, SkillError
-from skillgit.evals.caller import Caller
-from skillgit.evals.rollouts import Rollouts
+from skillgit.evals.setup import load_tasks, make_budget, make_rollouts, open_caller, open_store
 from skillgit.evals.store import Store
 from skillgit.events import RunPlanned, Sink
 from skillgit.git import signing
 from skillgit.git.objects import Commit, write_commits
 from skillgit.git.repository import Repository
 from skillgit.git.skillstore import Place, find, read_version, uncommitted
-from skillgit.models import registry as backends
-from skillgit.models.base import Model
-from skillgit.models.budget import Budget, Limits, Spent
+from skillgit.models.base import ROLES, ModelSpec
+from skillgit.models.budget import Spent
 from skillgit.models.roles import role_spec
 from skillgit.optimizer.advisor import Advisor
-from skillgit.tasks import registry as benchmarks
-from skillgit.tasks.base import Benchmark, BenchmarkContext, Splits, digest
+from skillgit.tasks.base import Benchmark, Splits, digest
 from skillgit.train import journal
 from skillgit.train.plan import Plan, make_plan
 from skillgit.train.run import Run
@@ -99,16 +96,6 @@ def prepare_resume(repo: Repository, skill: str, run: str, budget: BudgetSection
     return Prepared(repo, config, place, benchmark, make_plan(config, splits), state, tip, ())
 
 
-def load_tasks(repo: Repository, config: Config, place: Place) -> tuple[Benchmark, Splits]:
-    """The benchmark of a configuration and its tasks, cut to the configured sizes."""
-    options = dataclasses.asdict(config.env)
-    context = BenchmarkContext(repo.root, place.name, options, config.train.seed)
-    benchmark = benchmarks.build(config.env.name, context)
-    splits = benchmark.load()
-    val, test = config.evaluation.sel_env_num, config.evaluation.test_env_num
-    return benchmark, Splits(splits.train, splits.val[: val or None], splits.test[: test or None])
-
-
 @contextmanager
 def opened(prepared: Prepared, sink: Sink, environ: Mapping[str, str] | None = None) -> Iterator[Run]:
     """The run with its models and its store, held against other processes until the block ends.
@@ -116,59 +103,41 @@ def opened(prepared: Prepared, sink: Sink, environ: Mapping[str, str] | None = N
     Its plan is told to the sink before anything is paid.
     """
     repo, config, state = prepared.repo, prepared.config, prepared.state
+    environ = os.environ if environ is None else environ
+    sink(planned(prepared, environ))
     with ExitStack() as stack:
         stack.enter_context(repo.lock(_lock_name(state.skill, state.run), wait=False))
         if config.git.sign == "auto":
             signing.check(repo)
-        store = Store(repo.state_dir / "cache.db")
-        stack.callback(store.close)
-        budget = _budget(config, state, store)
-        callers = {}
-        for role in ("target", "optimizer"):
-            model = backends.build(role_spec(config, role, os.environ if environ is None else environ))
-            stack.callback(model.close)
-            callers[role] = Caller(model, store, budget, state.run)
-        sink(planned(prepared, {role: caller.model for role, caller in callers.items()}))
-        yield _run(prepared, sink, store, callers["target"], callers["optimizer"])
+        store = stack.enter_context(open_store(repo))
+        budget = make_budget(config, _spent(state, store))
+        target = stack.enter_context(open_caller(repo, config, "target", store, budget, state.run, environ))
+        optimizer = stack.enter_context(open_caller(repo, config, "optimizer", store, budget, state.run, environ))
+        yield Run(
+            repo=repo,
+            config=config,
+            place=prepared.place,
+            benchmark=prepared.benchmark,
+            plan=prepared.plan,
+            store=store,
+            target=target,
+            optimizer=optimizer,
+            rollouts=make_rollouts(config, prepared.benchmark, target, sink),
+            advisor=Advisor(optimizer, state.run, config.train.seed, config.model.optimizer_max_tokens or None),
+            sink=sink,
+            state=state,
+            files={"config.json": journal.config_file(resolved(config))},
+            tip=prepared.tip,
+        )
 
 
-def _run(prepared: Prepared, sink: Sink, store: Store, target: Caller, optimizer: Caller) -> Run:
-    config, state = prepared.config, prepared.state
-    rollouts = Rollouts(
-        prepared.benchmark,
-        target,
-        sink,
-        workers=config.env.workers,
-        timeout=config.env.exec_timeout,
-        max_error_rate=config.evaluation.max_error_rate,
-    )
-    return Run(
-        repo=prepared.repo,
-        config=config,
-        place=prepared.place,
-        benchmark=prepared.benchmark,
-        plan=prepared.plan,
-        store=store,
-        target=target,
-        optimizer=optimizer,
-        rollouts=rollouts,
-        advisor=Advisor(optimizer, state.run, config.train.seed, config.model.optimizer_max_tokens or None),
-        sink=sink,
-        state=state,
-        files={"config.json": journal.config_file(resolved(config))},
-        tip=prepared.tip,
-    )
-
-
-def _budget(config: Config, state: RunState, store: Store) -> Budget:
-    limits = config.budget
+def _spent(state: RunState, store: Store) -> Spent:
     paid = [*state.usage, *store.spent(state.run, state.tick)]
-    spent = Spent(
+    return Spent(
         calls=sum(part.calls for part in paid),
         tokens=sum((part.prompt_tokens or 0) + (part.completion_tokens or 0) for part in paid),
         cost=sum(part.cost or 0.0 for part in paid),
     )
-    return Budget(Limits(limits.calls or None, limits.tokens or None, limits.cost or None, limits.time or None), spent)
 
 
 def _fingerprint(config: Config, place: Place, splits: Splits, benchmark: Benchmark, content: str) -> str:
@@ -257,26 +226,25 @@ def _check_branch(repo: Repository, state: RunState) -> None:
         )
 
 
-def planned(prepared: Prepared, models: Mapping[str, Model]) -> RunPlanned:
-    """The plan as it is shown before any money is spent."""
-    state, plan = prepared.state, prepared.plan
+def planned(prepared: Prepared, environ: Mapping[str, str]) -> RunPlanned:
+    """The plan as it is shown before any money is spent. Raises `ConfigError` for a role without a model."""
+    state, plan, config = prepared.state, prepared.plan, prepared.config
     splits = plan.splits
     return RunPlanned(
         run=state.run,
         branch=state.branch,
         skill=state.skill,
         base=state.initial.commit,
-        resumed_step=max((t.step for t in plan.ticks if t.number <= state.tick), default=0),
-        models={role: _describe(model) for role, model in models.items()},
+        resumed_step=max((tick.step for tick in plan.ticks if tick.number <= state.tick), default=0),
+        models={role: _describe(role_spec(config, role, environ, prepared.repo.root)) for role in ROLES},
         tasks={"train": len(splits.train), "val": len(splits.val), "test": len(splits.test)},
         steps=plan.steps,
-        epochs=prepared.config.train.num_epochs,
+        epochs=config.train.num_epochs,
         calls=plan.most_calls(),
-        config=resolved(prepared.config),
+        config=resolved(config),
         notes=prepared.notes,
     )
 
 
-def _describe(model: Model) -> str:
-    spec = model.spec
+def _describe(spec: ModelSpec) -> str:
     return f"{spec.backend}/{spec.model}" + (f" at {spec.base_url}" if spec.base_url else "")

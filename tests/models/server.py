@@ -6,7 +6,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -46,10 +46,8 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         raw = self.rfile.read(int(self.headers.get("content-length", 0)))
         self.body = json.loads(raw)
-        try:
+        with suppress(BrokenPipeError, ConnectionResetError):  # the client may give up, as some tests want
             self.fake.take(self, self.body)(self)
-        except (BrokenPipeError, ConnectionResetError):
-            pass  # the client gave up, as some tests want
         self.close_connection = True
 
     def send_json(self, status: int, data: Any, headers: dict[str, str] | None = None) -> None:
@@ -63,7 +61,7 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(data)
 
-    def log_message(self, format: str, *args: Any) -> None:
+    def log_message(self, *args: Any) -> None:
         """Quiet."""
 
 

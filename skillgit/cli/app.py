@@ -1,0 +1,69 @@
+"""What every command shares: the folder it works in, its repository, and how it prints."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from skillgit.config.schema import Config
+    from skillgit.git.repository import Repository
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class App:
+    """The global options of one command."""
+
+    def __init__(self, folder: Path, *, quiet: bool = False, verbose: bool = False) -> None:
+        self.folder, self.quiet, self.verbose = folder, quiet, verbose
+
+    def repo(self) -> Repository:
+        """The repository around the folder. Raises `GitError`."""
+        from skillgit.git.repository import Repository
+
+        return Repository.open(self.folder)
+
+    def console(self, *, stderr: bool = False) -> Console:
+        """A console that honours NO_COLOR, TERM=dumb and pipes."""
+        from rich.console import Console
+
+        return Console(stderr=stderr, highlight=False, soft_wrap=True)
+
+    def say(self, text: str) -> None:
+        """Print a line that is no result, unless `-q`."""
+        if not self.quiet:
+            click.echo(text)
+
+
+def print_json(value: Any) -> None:
+    """One JSON document on standard output."""
+    click.echo(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+def load(repo: Repository, config: str, overrides: Sequence[str]) -> Config:
+    """The configuration of a command."""
+    from skillgit.config.load import load_config
+
+    return load_config(repo.root, config, overrides)
+
+
+pass_app = click.make_pass_decorator(App)
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+
+
+def config_options(function: F) -> F:
+    """`--config` and `--set`."""
+    function = click.option(
+        "--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Override a configuration key; repeatable."
+    )(function)
+    return click.option(
+        "--config", default="", metavar="FILE|RECIPE", help="Configuration file, or a packaged recipe by name."
+    )(function)

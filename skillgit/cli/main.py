@@ -1,0 +1,116 @@
+"""The `skillgit` command: global options, lazily loaded subcommands, and what an error looks like."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import click
+
+from skillgit import __version__
+from skillgit.errors import SkillgitError
+
+# Name: module, attribute, help line. Help is kept here so that `--help` imports no command.
+_COMMANDS = {
+    "demo": ("skillgit.cli.demo", "Train an example skill, with embedded models or without any."),
+    "init": ("skillgit.cli.init", "Set up a repository for skills; safe to repeat."),
+    "new": ("skillgit.cli.new", "Create a skill and its first task files."),
+    "train": ("skillgit.cli.train", "Train a skill: every accepted patch becomes a commit."),
+    "eval": ("skillgit.cli.evaluate", "Measure a skill as of a revision and keep the record."),
+    "log": ("skillgit.cli.history", "List a skill's versions with their scores."),
+    "show": ("skillgit.cli.history", "Show one version: patch, gate, flipped tasks, reasoning."),
+    "status": ("skillgit.cli.history", "List training runs and where they stand."),
+    "best": ("skillgit.cli.history", "Print (or export) the best version of a run."),
+    "doctor": ("skillgit.cli.doctor", "Check that everything skillgit needs is in order."),
+}
+
+
+class _Commands(click.Group):
+    """Subcommands imported when they are used: starting up stays fast."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in _COMMANDS:
+            return None
+        command: click.Command = getattr(import_module(_COMMANDS[cmd_name][0]), cmd_name.replace("eval", "evaluate"))
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in _COMMANDS.items()])
+
+
+@click.command(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="skillgit")
+@click.option("-C", "folder", type=click.Path(path_type=Path), default=".", help="Run as if started in this folder.")
+@click.option("-q", "--quiet", is_flag=True, help="Print results and errors only.")
+@click.option("-v", "--verbose", is_flag=True, help="Print more of what happens.")
+@click.pass_context
+def cli(ctx: click.Context, folder: Path, quiet: bool, verbose: bool) -> None:
+    """Train agent skills and keep them in git.
+
+    A skill is a Markdown document that coding agents follow. skillgit improves it as a training framework improves
+    weights: roll out tasks, reflect on failures, propose a few edits, and accept them only when a held-out score
+    strictly rises. Accepted patches are commits, scores are git notes.
+
+    \b
+    First steps:
+      skillgit demo --scripted      a tour in seconds, no model needed
+      skillgit init                 set up your repository
+      skillgit new my-skill         a skill with its first tasks
+      skillgit train my-skill       train it
+
+    \b
+    Exit codes: 0 done, 1 checked and failed, 2 usage or configuration, 3 unexpected error, 4 git, 5 model,
+    6 limit reached, 7 needs a person, 130 interrupted.
+    """
+    from skillgit.cli.app import App
+
+    ctx.obj = App(folder, quiet=quiet, verbose=verbose)
+
+
+def main() -> None:
+    """Run the command line and exit with the documented code."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(args: list[str]) -> int:
+    """Run one command and return its exit code."""
+    try:
+        cli.main(args, prog_name="skillgit", standalone_mode=False)
+    except SkillgitError as error:
+        click.echo(f"error: {error}", err=True)
+        return error.exit_code
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        return 2
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except click.exceptions.Exit as error:
+        return error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("interrupted; finished work is kept", err=True)
+        return 130
+    except BrokenPipeError:
+        # The reader of our output went away (`skillgit log | head`); python must not complain at exit either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as error:  # noqa: BLE001 - the last resort: a log file instead of a traceback on the screen
+        return _unexpected(error)
+    return 0
+
+
+def _unexpected(error: Exception) -> int:
+    import tempfile
+    import traceback
+
+    text = f"skillgit {__version__}, Python {sys.version}\n\n{''.join(traceback.format_exception(error))}"
+    with tempfile.NamedTemporaryFile("w", prefix="skillgit-", suffix=".log", delete=False, encoding="utf-8") as log:
+        log.write(text)
+    click.echo(f"error: unexpected {type(error).__name__}: {error}\n  log:  {log.name}", err=True)
+    return 3

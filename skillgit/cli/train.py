@@ -1,0 +1,132 @@
+"""`skillgit train`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from skillgit.cli.app import App, config_options, load, pass_app
+from skillgit.errors import ConfigError
+
+if TYPE_CHECKING:
+    from skillgit.config.schema import Config
+    from skillgit.events import Sink
+    from skillgit.git.repository import Repository
+    from skillgit.train.start import Prepared
+
+_LIMITS = {"calls": "max_calls", "tokens": "max_tokens", "cost": "max_cost", "time": "max_time"}
+
+
+class _TrainCommand(click.Command):
+    """Accepts `--cfg-options a=1 b=2 …` as SkillOpt writes it: one option, many values."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, spread_cfg_options(args))
+
+
+def spread_cfg_options(args: list[str]) -> list[str]:
+    """`--cfg-options a=1 b=2` as `--set a=1 --set b=2`."""
+    out: list[str] = []
+    inside = False
+    for arg in args:
+        if arg == "--cfg-options":
+            inside = True
+        elif inside and not arg.startswith("-") and "=" in arg:
+            out += ["--set", arg]
+        else:
+            inside = False
+            out.append(arg)
+    return out
+
+
+@click.command(cls=_TrainCommand, short_help="Train a skill.")
+@click.argument("skill", default="")
+@config_options
+@click.option("--backend", help="Model backend of both roles.")
+@click.option("--target", help="Model that does the tasks.")
+@click.option("--optimizer", help="Model that proposes edits.")
+@click.option("--resume", metavar="RUN", help="Go on with a run, by its name.")
+@click.option("--fresh", is_flag=True, help="Start a new run even when this command left one unfinished.")
+@click.option("--dry-run", is_flag=True, help="Show the plan and the most calls it can make; call nothing.")
+@click.option("--max-calls", type=click.IntRange(1), help="Stop before more model calls than this.")
+@click.option("--max-tokens", type=click.IntRange(1), help="Stop once this many tokens are used.")
+@click.option("--max-cost", type=click.FloatRange(0, min_open=True), help="Stop once this many dollars are spent.")
+@click.option("--max-time", type=click.FloatRange(0, min_open=True), help="Stop after this many seconds.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON event per line.")
+@pass_app
+def train(app: App, /, skill: str, **options: Any) -> None:
+    """Train SKILL: every accepted patch becomes a commit on train/SKILL/RUN, every measured score a git note.
+
+    SKILL is a name, a folder or a Markdown file; with one skill under evals/ it may be left out. Its tasks are
+    evals/SKILL/train.jsonl and val.jsonl (and test.jsonl). Your HEAD, index and files are not touched.
+
+    A run that was cut short goes on when the same command is repeated: finished calls are never paid twice.
+
+    \b
+    Examples:
+      skillgit train my-skill --backend local --target qwen2.5-coder-0.5b --optimizer qwen2.5-coder-1.5b
+      skillgit train my-skill --config my.yaml --set train.num_epochs=2 --max-calls 500
+      skillgit train my-skill --dry-run
+    """
+    from skillgit.train.start import planned
+
+    repo = app.repo()
+    prepared = _prepare(app, repo, skill or _only_skill(repo), options)
+    sink = _sink(app, as_json=options["as_json"])
+    if options["dry_run"]:
+        import os
+
+        sink(planned(prepared, os.environ))
+        return
+    run_training(prepared, sink)
+
+
+def run_training(prepared: Prepared, sink: Sink) -> None:
+    """Train and tell the end to the sink."""
+    from skillgit.train.ending import summary
+    from skillgit.train.loop import train as loop
+    from skillgit.train.start import opened
+
+    with opened(prepared, sink) as run:
+        loop(run)
+        sink(summary(run))
+
+
+def _prepare(app: App, repo: Repository, skill: str, options: dict[str, Any]) -> Prepared:
+    import dataclasses
+
+    from skillgit.config.schema import Budget
+    from skillgit.train.start import prepare, prepare_resume
+
+    limits = {key: options[name] for key, name in _LIMITS.items() if options[name] is not None}
+    if options["resume"]:
+        if options["overrides"] or options["config"]:
+            raise ConfigError("a run goes on with its own configuration", fix="drop --config and --set")
+        return prepare_resume(repo, skill, options["resume"], Budget(**limits) if limits else None)
+    config: Config = load(repo, options["config"], [*_shortcuts(options), *options["overrides"]])
+    config = dataclasses.replace(config, budget=dataclasses.replace(config.budget, **limits))
+    return prepare(repo, config, skill, cwd=app.folder, fresh=options["fresh"])
+
+
+def _shortcuts(options: dict[str, Any]) -> list[str]:
+    names = ("backend", "target", "optimizer")
+    return [f"model.{name}={options[name]}" for name in names if options[name]]
+
+
+def _only_skill(repo: Repository) -> str:
+    folders = sorted(path.name for path in (repo.root / "evals").glob("*") if path.is_dir())
+    if len(folders) == 1:
+        return folders[0]
+    why = f"there are tasks for {', '.join(folders)}" if folders else "there is no evals folder with tasks"
+    raise ConfigError("name the skill to train", why=why, fix="skillgit train SKILL, or skillgit new SKILL first")
+
+
+def _sink(app: App, *, as_json: bool) -> Sink:
+    if as_json:
+        from skillgit.report.events import json_sink
+
+        return json_sink
+    from skillgit.report.training import TrainingView
+
+    return TrainingView(app.console(), quiet=app.quiet, verbose=app.verbose)

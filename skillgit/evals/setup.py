@@ -1,0 +1,86 @@
+"""From configuration to what measures: tasks, callers, rollouts. Shared by everything that rolls out."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+from skillgit.config.schema import Config
+from skillgit.evals.caller import Caller
+from skillgit.evals.gate import Metric
+from skillgit.evals.records import Conditions, task_set_digest
+from skillgit.evals.rollouts import Rollouts
+from skillgit.evals.store import Store
+from skillgit.events import Sink
+from skillgit.git.repository import Repository
+from skillgit.git.skillstore import Place
+from skillgit.models import registry as backends
+from skillgit.models.base import Role
+from skillgit.models.budget import Budget, Limits, Spent
+from skillgit.models.roles import role_spec
+from skillgit.tasks import registry as benchmarks
+from skillgit.tasks.base import Benchmark, BenchmarkContext, Splits
+
+
+def load_tasks(repo: Repository, config: Config, place: Place) -> tuple[Benchmark, Splits]:
+    """The benchmark of a configuration and its tasks, cut to the configured sizes. Raises `TaskError`."""
+    options = dataclasses.asdict(config.env)
+    context = BenchmarkContext(repo.root, place.name, options, config.train.seed)
+    benchmark = benchmarks.build(config.env.name, context)
+    splits = benchmark.load()
+    val, test = config.evaluation.sel_env_num, config.evaluation.test_env_num
+    return benchmark, Splits(splits.train, splits.val[: val or None], splits.test[: test or None])
+
+
+def make_budget(config: Config, spent: Spent | None = None) -> Budget:
+    """The limits of the `budget` section, less what was spent before."""
+    limits = config.budget
+    return Budget(Limits(limits.calls or None, limits.tokens or None, limits.cost or None, limits.time or None), spent)
+
+
+@contextmanager
+def open_store(repo: Repository) -> Iterator[Store]:
+    """The repository's store of finished calls."""
+    store = Store(repo.state_dir / "cache.db")
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+@contextmanager
+def open_caller(
+    repo: Repository, config: Config, role: Role, store: Store, budget: Budget, run: str, environ: Mapping[str, str]
+) -> Iterator[Caller]:
+    """One role's model, ready to be called for `run`."""
+    model = backends.build(role_spec(config, role, environ, repo.root))
+    try:
+        yield Caller(model, store, budget, run)
+    finally:
+        model.close()
+
+
+def make_rollouts(config: Config, benchmark: Benchmark, target: Caller, sink: Sink) -> Rollouts:
+    """Rollouts with the configured workers, deadline and error limit."""
+    return Rollouts(
+        benchmark,
+        target,
+        sink,
+        workers=config.env.workers,
+        timeout=config.env.exec_timeout,
+        max_error_rate=config.evaluation.max_error_rate,
+    )
+
+
+def conditions(config: Config, benchmark: Benchmark, splits: Splits, split: str, target: Caller) -> Conditions:
+    """What measuring `split` depends on."""
+    spec = target.model.spec
+    return Conditions(
+        split=split,
+        tasks=task_set_digest(getattr(splits, split)),
+        judge=benchmark.judge_digest(),
+        target={"backend": spec.backend, "model": spec.model, "settings": target.settings},
+        metric=Metric(config.evaluation.gate_metric, config.evaluation.gate_mixed_weight),
+        seed=config.train.seed,
+    )

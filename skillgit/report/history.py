@@ -1,0 +1,137 @@
+"""What git knows of a skill's versions, gathered for `log`, `show`, `status` and `best`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from skillgit.errors import GitError
+from skillgit.evals.records import best_record
+from skillgit.git import notes
+from skillgit.git.objects import resolve_many
+from skillgit.git.repository import Repository
+from skillgit.git.skillstore import Place
+from skillgit.train import journal
+from skillgit.train.state import RunState
+
+_SPLITS = ("val", "test", "train")
+_FIELDS = ("Run", "Step", "Epoch", "Gate")
+# Fields end with a unit separator: neither subjects nor trailers can hold a control character.
+_FORMAT = "%H%x1f%s%x1f" + "%x1f".join(f"%(trailers:key=Skillgit-{name},valueonly,separator=%x2C)" for name in _FIELDS)
+
+
+@dataclass(frozen=True)
+class Logged:
+    """One commit that changed the skill, as its message tells it."""
+
+    commit: str
+    subject: str
+    run: str
+    step: int | None
+    epoch: int | None
+    verdict: str
+
+
+def versions(repo: Repository, place: Place, revisions: Sequence[str] = (), *, limit: int = 0) -> list[dict[str, Any]]:
+    """The skill's versions, newest first, with the scores measured on each version's skill object.
+
+    Args:
+        revisions: where to start; by default HEAD and every training and proposal branch of the skill.
+    """
+    logged = _log(repo, place, revisions, limit)
+    objects = resolve_many(repo, [f"{entry.commit}:{place.path}" for entry in logged])
+    records = notes.read_records(repo, notes.EVALS, [name for name in objects if name])
+    return [_version(entry, name, records.get(name or "", [])) for entry, name in zip(logged, objects, strict=True)]
+
+
+def rejected(repo: Repository, place: Place) -> list[dict[str, Any]]:
+    """Candidates that were measured and not accepted, newest first."""
+    found = []
+    for run, tip in journal.runs(repo, place.name).items():
+        for step in journal.steps(repo, tip):
+            record = step.get("record")
+            if record and step["kind"] != "baseline" and not step.get("commit"):
+                found.append(_candidate(run, step, record))
+    return found[::-1]
+
+
+def find_step(repo: Repository, place: Place, commit: str) -> tuple[RunState | None, dict[str, Any]]:
+    """The run and step record behind a commit; empty when skillgit did not make it."""
+    entry = next(iter(_log(repo, place, [commit], 1)), None)
+    if entry is None or entry.commit != commit or not entry.run:
+        return None, {}
+    if entry.run not in journal.runs(repo, place.name):
+        return None, {}
+    state, _, tip = journal.load(repo, place.name, entry.run)
+    steps = journal.steps(repo, tip)
+    return state, next((step for step in steps if step.get("commit") == commit), {})
+
+
+def states(repo: Repository, skill: str) -> list[RunState]:
+    """Every run's state, newest first."""
+    return [journal.load(repo, skill, run)[0] for run in reversed(journal.runs(repo, skill))]
+
+
+def trained_skills(repo: Repository) -> list[str]:
+    """Names of the skills that have runs."""
+    prefix = f"{journal.RUNS}/"
+    return sorted({ref.removeprefix(prefix).split("/", 1)[0] for ref in repo.refs(journal.RUNS)})
+
+
+def best_state(repo: Repository, skill: str, run: str = "") -> RunState:
+    """The run to take the best version from: the named one, else the newest. Raises `GitError`."""
+    if run:
+        return journal.load(repo, skill, run)[0]
+    found = states(repo, skill)
+    if not found:
+        raise GitError(f"{skill} has no training run", fix=f"skillgit train {skill}")
+    return found[0]
+
+
+def _log(repo: Repository, place: Place, revisions: Sequence[str], limit: int) -> list[Logged]:
+    start = list(revisions) or _starts(repo, place)
+    if not start:
+        return []
+    args = ["log", "--no-ext-diff", "--date-order", f"--format={_FORMAT}", *([f"-{limit}"] if limit else [])]
+    out = repo.git.text(*args, "--end-of-options", *start, "--", f":(top,literal){place.path}")
+    return [_parse(line.split("\x1f")) for line in out.split("\n") if line]
+
+
+def _starts(repo: Repository, place: Place) -> list[str]:
+    branches = repo.refs(f"refs/heads/train/{place.name}", f"refs/heads/sleep/{place.name}")
+    return [*(["HEAD"] if repo.head() else []), *branches]
+
+
+def _parse(fields: list[str]) -> Logged:
+    commit, subject, run, step, epoch, gate = fields
+    number = {name: int(text) if text.isdigit() else None for name, text in (("step", step), ("epoch", epoch))}
+    return Logged(commit, subject, run, number["step"], number["epoch"], gate.split(" ", 1)[0])
+
+
+def _version(entry: Logged, skill_object: str | None, records: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    best = {split: best_record(records, split) for split in _SPLITS}
+    scores = {split: {key: record[key] for key in ("hard", "soft", "n")} for split, record in best.items() if record}
+    return {
+        "commit": entry.commit,
+        "object": skill_object,
+        "run": entry.run or None,
+        "step": entry.step,
+        "epoch": entry.epoch,
+        "verdict": entry.verdict or None,
+        "subject": entry.subject,
+        "scores": scores,
+    }
+
+
+def _candidate(run: str, step: Mapping[str, Any], record: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "commit": None,
+        "object": record["skill"],
+        "run": run,
+        "step": step["step"],
+        "epoch": step["epoch"],
+        "verdict": step["verdict"],
+        "subject": step["title"],
+        "scores": {"val": {key: record[key] for key in ("hard", "soft", "n")}},
+    }

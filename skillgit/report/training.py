@@ -1,0 +1,144 @@
+"""A training run as a person watches it: a plan, a line or two per step, a bar while something takes long."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from skillgit import events
+from skillgit.evals.gate import ACCEPTED
+
+_MARKS = {
+    "reject": "[red]✗ rejected[/]",
+    "no_op": "[dim]· no change[/]",
+    "skip_no_patches": "[dim]· no edits proposed[/]",
+}
+
+
+class TrainingView:
+    """A sink for terminals and pipes; bars only where there is a terminal."""
+
+    def __init__(self, console: Console, *, quiet: bool = False, verbose: bool = False) -> None:
+        self._console, self._quiet, self._verbose = console, quiet, verbose
+        self._lock = threading.Lock()
+        self._bar: Progress | None = None
+
+    def __call__(self, event: events.Event) -> None:
+        with self._lock:
+            if isinstance(event, events.Progress):
+                self._progress(event)
+                return
+            self._stop_bar()
+            show = getattr(self, f"_{events.event_name(event)}", None)
+            if show and (not self._quiet or isinstance(event, events.RunFinished)):
+                show(event)
+
+    def close(self) -> None:
+        """Take the bar away."""
+        with self._lock:
+            self._stop_bar()
+
+    def _progress(self, event: events.Progress) -> None:
+        if self._quiet or not self._console.is_terminal or event.total < 2:
+            return
+        if self._bar is None:
+            columns = (TextColumn("  {task.description}"), BarColumn(30), MofNCompleteColumn(), TimeRemainingColumn())
+            self._bar = Progress(*columns, console=self._console, transient=True)
+            self._bar.start()
+        task = next((t.id for t in self._bar.tasks if t.description == event.stage), None)
+        task = self._bar.add_task(event.stage) if task is None else task
+        self._bar.update(task, completed=event.done, total=event.total)
+
+    def _stop_bar(self) -> None:
+        if self._bar:
+            self._bar.stop()
+            self._bar = None
+
+    def _print(self, text: str) -> None:
+        self._console.print(text)
+
+    def _run_planned(self, event: events.RunPlanned) -> None:
+        tasks = ", ".join(f"{n} {name}" for name, n in event.tasks.items())
+        self._print(f"[bold]Training {escape(event.skill)}[/], run {event.run}")
+        self._print(f"  target     {escape(event.models['target'])}")
+        self._print(f"  optimizer  {escape(event.models['optimizer'])}")
+        self._print(f"  tasks      {tasks}")
+        self._print(f"  plan       {event.steps} steps in {event.epochs} epochs on branch {event.branch}")
+        calls = event.calls
+        self._print(f"  at most    {calls['target']} target calls, {calls['optimizer']} optimizer calls")
+        limits = {key: value for key, value in event.config["budget"].items() if value}
+        if limits:
+            self._print("  limits     " + ", ".join(f"{key} {value:g}" for key, value in limits.items()))
+        if event.resumed_step:
+            self._print(f"  resumed    after step {event.resumed_step}")
+        for note in event.notes:
+            self._print(f"  [yellow]note[/]       {escape(note)}")
+        if self._verbose:
+            self._settings(event.config, "")
+
+    def _settings(self, section: Mapping[str, Any], prefix: str) -> None:
+        for name, value in section.items():
+            if isinstance(value, Mapping) and value:
+                self._settings(value, f"{prefix}{name}.")
+            else:
+                self._print(f"    {escape(f'{prefix}{name} = {value!r}')}")
+
+    def _baseline(self, event: events.Baseline) -> None:
+        self._print(f"baseline   val {event.score:.3f} ({event.n} tasks)")
+
+    def _step_finished(self, event: events.StepFinished) -> None:
+        where = f"step {event.step}/{event.steps}" if event.kind == "step" else f"epoch {event.epoch} ends"
+        if event.kind == "boundary" and event.verdict == "no_op":
+            return
+        rollout = "" if event.rollout is None else f"rollout {event.rollout:.2f}  "
+        counts = f"edits {event.proposed}/{event.selected}/{event.applied}  " if event.kind == "step" else ""
+        self._print(f"{where:10} {rollout}{counts}{_verdict(event)}  [dim]{event.seconds:.1f} s[/]")
+        if event.verdict in ACCEPTED or self._verbose:
+            self._print(f"           {escape(event.subject)}")
+        if self._verbose:
+            for label, tasks in (("improved", event.improved), ("regressed", event.regressed)):
+                if tasks:
+                    self._print(f"           {label}: {escape(', '.join(tasks))}")
+
+    def _warned(self, event: events.Warned) -> None:
+        self._print(f"[yellow]warning[/]    {escape(event.message)}")
+
+    def _run_finished(self, event: events.RunFinished) -> None:
+        best, first = event.best, event.baseline.get("score")
+        reason = " (val score is at its ceiling)" if event.reason == "no_headroom" else ""
+        self._print(
+            f"[bold]done[/]{reason}: {event.accepted} accepted, {event.rejected} rejected, {event.skipped} skipped; "
+            f"val {_number(first)} -> {_number(best['score'])}"
+        )
+        if event.test:
+            scores = ", ".join(f"{name} {_number(part['hard'])}" for name, part in event.test.items())
+            self._print(f"test       {scores} (hard, {event.test['initial']['n']} tasks)")
+        calls = event.calls
+        self._print(
+            f"calls      target {calls['target']}, optimizer {calls['optimizer']}, reused {calls['cached']}\n"
+            f"best       {best['commit'][:12]} (step {best['step']})\n"
+            f"next       git log --notes=skillgit/gates {event.branch}\n"
+            f"           git merge {event.branch}"
+        )
+
+
+def _verdict(event: events.StepFinished) -> str:
+    if event.verdict in ACCEPTED:
+        change = f" {event.base_score:.3f} -> {event.score:.3f}" if event.score is not None else ""
+        forced = " (forced)" if event.verdict == "force_accept" else ""
+        mark = f"[green]✓ accepted[/]{forced}{change}"
+    else:
+        mark = _MARKS.get(event.verdict, f"[yellow]{event.verdict}[/]")
+        if event.score is not None:
+            mark += f" {event.base_score:.3f} -> {event.score:.3f}"
+    flips = f" (+{len(event.improved)} −{len(event.regressed)} tasks)" if event.improved or event.regressed else ""
+    return mark + flips + (f"  {event.commit[:8]}" if event.commit else "")
+
+
+def _number(value: float | None) -> str:
+    return "?" if value is None else f"{value:.3f}"

@@ -132,3 +132,20 @@ def skillgit(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str
         return code, out, err
 
     return call
+
+
+@pytest.fixture(scope="session")
+def _trained_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("trained") / "repo"
+
+
+@pytest.fixture
+def trained(_trained_once: Path, repo_dir: Path, skillgit: Callable[..., tuple[int, str, str]]) -> Path:
+    """A copy of the greeter repository after one finished training run; the run itself is made once per session."""
+    if not _trained_once.exists():
+        code, _, err = skillgit(repo_dir, "train", "greeter", *SCRIPTED, "--json")
+        assert code == 0, err
+        shutil.copytree(repo_dir, _trained_once)
+    shutil.rmtree(repo_dir)
+    shutil.copytree(_trained_once, repo_dir)
+    return repo_dir

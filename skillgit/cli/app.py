@@ -54,6 +54,13 @@ def load(repo: Repository, config: str, overrides: Sequence[str]) -> Config:
     return load_config(repo.root, config, overrides)
 
 
+def complete_skill(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001
+    """Names of the skills in the working tree, for shell completion."""
+    folder = Path(ctx.find_root().params.get("folder") or ".")
+    found = {path.parent.name for path in folder.glob("skills/*/SKILL.md")}
+    return sorted(name for name in found if name.startswith(incomplete))
+
+
 pass_app = click.make_pass_decorator(App)
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")

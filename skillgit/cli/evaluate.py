@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from skillgit.cli.app import App, config_options, json_option, load, pass_app, print_json
+from skillgit.cli.app import App, complete_skill, config_options, json_option, load, pass_app, print_json
 
 if TYPE_CHECKING:
     from skillgit.config.schema import Config
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @click.command("eval", short_help="Measure a skill.")
-@click.argument("skill")
+@click.argument("skill", shell_complete=complete_skill)
 @click.argument("revision", default="HEAD")
 @config_options
 @click.option("--split", default="val", help="train, val (valid_seen) or test (valid_unseen).", show_default=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from skillgit.cli.app import App, json_option, pass_app, print_json
+from skillgit.cli.app import App, complete_skill, json_option, pass_app, print_json
 from skillgit.errors import ConfigError, GitError
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @click.command(short_help="List a skill's versions.")
-@click.argument("skill")
+@click.argument("skill", shell_complete=complete_skill)
 @click.argument("revisions", nargs=-1)
 @click.option("--rejected", is_flag=True, help="Add candidates that were not accepted.")
 @click.option("-n", "limit", type=click.IntRange(1), default=None, help="Show at most this many versions.")
@@ -74,7 +74,7 @@ def _plain(text: str) -> str:
 
 @click.command(short_help="Show one version.")
 @click.argument("revision")
-@click.argument("skill", default="")
+@click.argument("skill", default="", shell_complete=complete_skill)
 @json_option
 @pass_app
 def show(app: App, revision: str, skill: str, as_json: bool) -> None:
@@ -132,7 +132,7 @@ def _print_show(app: App, commit: str, version: Mapping[str, Any] | None, step: 
 
 
 @click.command(short_help="List training runs.")
-@click.argument("skill", default="")
+@click.argument("skill", default="", shell_complete=complete_skill)
 @json_option
 @pass_app
 def status(app: App, skill: str, as_json: bool) -> None:
@@ -174,7 +174,7 @@ def _run(state: RunState) -> dict[str, Any]:
 
 
 @click.command(short_help="Print the best version.")
-@click.argument("skill")
+@click.argument("skill", shell_complete=complete_skill)
 @click.option("--run", default="", help="Of this run; by default the newest.")
 @click.option("--export", type=click.Path(path_type=Path), help="Copy the skill's files into this folder.")
 @json_option

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -75,7 +76,25 @@ def cli(ctx: click.Context, folder: Path, quiet: bool, verbose: bool) -> None:
 
 def main() -> None:
     """Run the command line and exit with the documented code."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _Interrupts())
     sys.exit(run(sys.argv[1:]))
+
+
+class _Interrupts:
+    """The first signal ends the work in order, keeping the calls in flight, which are paid for; the next ends it."""
+
+    def __init__(self) -> None:
+        self._seen = False
+
+    def __call__(self, number: int, frame: object) -> None:  # noqa: ARG002 - the shape of a signal handler
+        if self._seen:
+            # Threads that wait for a model cannot be stopped, and Python would wait for them.
+            os._exit(130)
+        self._seen = True
+        # Not click.echo: a signal may arrive inside a write.
+        os.write(2, b"\nstopping: keeping the calls in flight; once more to stop at once\n")
+        raise KeyboardInterrupt
 
 
 def run(args: list[str]) -> int:

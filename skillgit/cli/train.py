@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from skillgit.cli.app import App, config_options, load, pass_app
+from skillgit.cli.app import App, complete_skill, config_options, load, pass_app
 from skillgit.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def spread_cfg_options(args: list[str]) -> list[str]:
 
 
 @click.command(cls=_TrainCommand, short_help="Train a skill.")
-@click.argument("skill", default="")
+@click.argument("skill", default="", shell_complete=complete_skill)
 @config_options
 @click.option("--backend", help="Model backend of both roles.")
 @click.option("--target", help="Model that does the tasks.")

@@ -54,11 +54,25 @@ def changes(
     for ref, name in wanted:
         path, blob = found.get((tips.get(ref, ""), name), (_fanned(name), None))
         old = _lines(blob)
-        new = list(dict.fromkeys([*old, *additions[ref][name]]))
+        new = _united(old, additions[ref][name])
         if new != old:
             content = "".join(f"{line}\n" for line in new).encode("utf-8", "surrogateescape")
             out.setdefault(ref, {})[path] = content
     return out
+
+
+def _united(old: Sequence[str], added: Sequence[str]) -> list[str]:
+    """Old lines, then the new ones; a measurement repeated from the store is no new measurement."""
+    lines = {_identity(line): line for line in [*added, *old]}
+    return [lines[key] for key in dict.fromkeys(_identity(line) for line in [*old, *added])]
+
+
+def _identity(line: str) -> str:
+    record = _record(line)
+    if record is None:
+        return line
+    # When it was written, and what was still to be paid for it, do not make it another measurement.
+    return canonical({key: value for key, value in record.items() if key not in ("at", "usage")})
 
 
 def _find(repo: Repository, wanted: Sequence[tuple[str, str]]) -> dict[tuple[str, str], tuple[str, bytes]]:

@@ -64,7 +64,9 @@ def _measure(
     view = TrainingView(app.console(stderr=True), quiet=app.quiet)
     with setup.open_store(repo) as store:
         run = f"eval-{version.object}"
-        with setup.open_caller(repo, config, "target", store, setup.make_budget(config), run, os.environ) as target:
+        with setup.open_caller(
+            repo, config, "target", store, setup.make_budget(config), run, view, os.environ
+        ) as target:
             rollouts = setup.make_rollouts(config, benchmark, target, view)
             measured = measure(rollouts, version, tasks, step=0, stage=split)
             view.close()

@@ -16,7 +16,7 @@ class LocalModel:
     Attributes:
         path: a GGUF file used for both roles instead of the model names.
         context: tokens of context per model.
-        threads: processor threads; 0 takes all cores.
+        threads: processor threads; 0 takes all cores but one (waiting threads of llama.cpp keep a core busy).
     """
 
     path: str = ""

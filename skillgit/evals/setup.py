@@ -12,11 +12,11 @@ from skillgit.evals.gate import Metric
 from skillgit.evals.records import Conditions, task_set_digest
 from skillgit.evals.rollouts import Rollouts
 from skillgit.evals.store import Store
-from skillgit.events import Sink
+from skillgit.events import Progress, Sink
 from skillgit.git.repository import Repository
 from skillgit.git.skillstore import Place
 from skillgit.models import registry as backends
-from skillgit.models.base import Role
+from skillgit.models.base import Preparable, Role
 from skillgit.models.budget import Budget, Limits, Spent
 from skillgit.models.roles import role_spec
 from skillgit.tasks import registry as benchmarks
@@ -51,11 +51,20 @@ def open_store(repo: Repository) -> Iterator[Store]:
 
 @contextmanager
 def open_caller(
-    repo: Repository, config: Config, role: Role, store: Store, budget: Budget, run: str, environ: Mapping[str, str]
+    repo: Repository,
+    config: Config,
+    role: Role,
+    store: Store,
+    budget: Budget,
+    run: str,
+    sink: Sink,
+    environ: Mapping[str, str],
 ) -> Iterator[Caller]:
     """One role's model, ready to be called for `run`."""
     model = backends.build(role_spec(config, role, environ, repo.root))
     try:
+        if isinstance(model, Preparable):
+            model.prepare(lambda done, total, note: sink(Progress(note, done, total)))
         yield Caller(model, store, budget, run)
     finally:
         model.close()

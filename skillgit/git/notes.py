@@ -99,9 +99,13 @@ def _lines(blob: bytes | None) -> list[str]:
     return [line for line in text.split("\n") if line.strip()]
 
 
+def _refuse(name: str) -> None:
+    raise ValueError(f"{name} is no JSON")
+
+
 def _record(line: str) -> dict[str, Any] | None:
     try:
-        value = json.loads(line)
+        value = json.loads(line, parse_constant=_refuse)
     except ValueError:
         return None
     return value if isinstance(value, dict) else None

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 Role = Literal["target", "optimizer"]
 ROLES: tuple[Role, ...] = ("target", "optimizer")
@@ -80,6 +80,15 @@ class ModelSpec:
     seed: int | None = None
     retries: int = 4
     options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@runtime_checkable
+class Preparable(Protocol):
+    """A model with long work before its first call, such as fetching a file. Optional for backends."""
+
+    def prepare(self, progress: Callable[[int, int, str], None] | None = None) -> None:
+        """Do that work now, outside any call's deadline; `progress` takes done and total bytes and a note."""
+        ...
 
 
 class Model(Protocol):

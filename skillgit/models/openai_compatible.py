@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 import threading
 import time
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
@@ -35,14 +36,18 @@ def build(spec: ModelSpec) -> OpenAICompatible:
 class OpenAICompatible:
     """One model behind one Chat Completions endpoint.
 
+    Args:
+        extra: fields beyond the API that a request needs on this server.
+
     Raises:
         ModelConfigError: the address, model name or key cannot work.
         ConfigError: timeout, retries or prices cannot be used.
     """
 
-    def __init__(self, spec: ModelSpec) -> None:
+    def __init__(self, spec: ModelSpec, extra: Callable[[Request], Mapping[str, Any]] | None = None) -> None:
         _check(spec)
         self.spec = spec
+        self._extra = extra
         self._place = endpoint(spec, DEFAULT_URL)
         self._habits = wire.Habits()
         self._client: openai.OpenAI | None = None
@@ -75,6 +80,8 @@ class OpenAICompatible:
         habits = self._habits
         while True:
             sent = wire.body(request, self.spec, habits)
+            if self._extra is not None:
+                sent["extra_body"] = dict(self._extra(request))
             outcome = self._post(sent, clock.attempt())
             weaker = habits.without(outcome.rejects, sent) if isinstance(outcome, Failure) else None
             if weaker is None:
@@ -99,7 +106,8 @@ class OpenAICompatible:
         except openai.APIStatusError as err:
             return from_status(self._place, err.status_code, err.body, err.response.headers)
         except (openai.APITimeoutError, late, _LateError):
-            return transient(self._place, "did not answer in time", f"no reply within {seconds:.1f} s")
+            fix = "raise model.timeout or the time limit, or use a faster model; finished work is kept"
+            return transient(self._place, "did not answer in time", f"no reply within {seconds:.1f} s", fix)
         except openai.APIConnectionError as err:
             return transient(self._place, "cannot be reached", str(err.__cause__ or err))
         except broken as err:

@@ -111,8 +111,8 @@ def opened(prepared: Prepared, sink: Sink, environ: Mapping[str, str] | None = N
             signing.check(repo)
         store = stack.enter_context(open_store(repo))
         budget = make_budget(config, _spent(state, store))
-        target = stack.enter_context(open_caller(repo, config, "target", store, budget, state.run, environ))
-        optimizer = stack.enter_context(open_caller(repo, config, "optimizer", store, budget, state.run, environ))
+        target = stack.enter_context(open_caller(repo, config, "target", store, budget, state.run, sink, environ))
+        optimizer = stack.enter_context(open_caller(repo, config, "optimizer", store, budget, state.run, sink, environ))
         yield Run(
             repo=repo,
             config=config,

@@ -96,6 +96,16 @@ class TestWithModel:
         reply = model.complete(Request(ASK.messages, schema=schema, max_tokens=40))
         assert set(json.loads(reply.text)) == {"city"}
 
+    def test_a_seed_means_one_answer_whatever_was_asked_before(self, model: Local) -> None:
+        asked = Request((Message("user", "Tell me something about cats."),), temperature=0.8, seed=3, max_tokens=12)
+        texts = []
+        for _ in range(2):
+            model.complete(ASK)
+            texts += [model.complete(asked).text, model.complete(asked).text]
+        assert len(set(texts)) == 1
+        assert model.complete(asked).usage.cached_tokens == 0
+        assert model.complete(ASK).usage.cached_tokens is not None
+
     def test_too_long_is_said(self, model: Local) -> None:
         with pytest.raises(ContextLengthError):
             model.complete(Request((Message("user", "word " * 3000),)))

@@ -85,6 +85,14 @@ def test_request_settings_win_over_the_models() -> None:
     assert "tools" not in first
 
 
+def test_fields_of_one_kind_of_server_are_sent_along() -> None:
+    with serving(server.answer()) as fake:
+        made = OpenAICompatible(spec(fake.url), lambda request: {"cache_prompt": len(request.messages) > 1})
+        made.complete(ASK)
+        made.close()
+    assert fake.bodies[0]["cache_prompt"] is True
+
+
 def test_length_and_tool_calls_are_told() -> None:
     call = {"id": "1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
     with model(server.answer("cut", "length"), server.answer(None, "tool_calls", tool_calls=[call])) as (made, _):

@@ -22,8 +22,9 @@ _CONTEXT = 4096
 def build(spec: ModelSpec) -> Local:
     """The model of `spec`; nothing is downloaded or loaded yet.
 
-    `spec.options`: `path` (a GGUF file instead of the name), `context` (tokens), `threads` (0 is all cores),
-    `offline` (never download) and `progress` (a callable, told about downloads).
+    `spec.options`: `path` (a GGUF file instead of the name), `context` (tokens), `threads` (0 is all cores but one),
+    `offline` (never download), `progress` (a callable, told about downloads) and `cache_sampled` (let requests with
+    a temperature above 0 use the prompt cache: faster, but their answers then depend on what was asked before).
     """
     return Local(spec)
 
@@ -37,6 +38,7 @@ class Local:
         self._path = str(spec.options.get("path") or "") or None
         self._context = _whole(spec, "context", _CONTEXT, least=256)
         self._threads = _whole(spec, "threads", 0, least=0)
+        self._cache_sampled = bool(spec.options.get("cache_sampled"))
         prices(spec)
         if user_file(spec.model, self._path) is None:
             catalog.entry(spec.model)
@@ -64,7 +66,8 @@ class Local:
         """See `Model.settings`; the model file counts by content, not by name."""
         spec = self.spec
         sampling = {"temperature": spec.temperature, "max_tokens": spec.max_tokens, "seed": spec.seed}
-        return {"backend": spec.backend, **sampling, "context": self._context, "file": self._identity()}
+        server = {"context": self._context, "cache_sampled": self._cache_sampled, "file": self._identity()}
+        return {"backend": spec.backend, **sampling, **server}
 
     def close(self) -> None:
         """Stop the server unless another model uses it; a later call starts it again."""
@@ -81,8 +84,15 @@ class Local:
                 told = progress or options.get("progress")
                 file = resolve(self.spec.model, self._path, told, bool(options.get("offline")))
                 server = share(file, self._context, self._threads)
-                self._running = server, OpenAICompatible(replace(self.spec, base_url=server.url, api_key=""))
+                spec = replace(self.spec, base_url=server.url, api_key="")
+                self._running = server, OpenAICompatible(spec, self._extra)
             return self._running
+
+    def _extra(self, request: Request) -> dict[str, Any]:
+        # A prompt read from the cache gives logits that differ in the last bits. At temperature 0 that was never
+        # seen to matter, but a sampled answer can tip over, so that one seed would not mean one answer.
+        temperature = self.spec.temperature if request.temperature is None else request.temperature
+        return {"cache_prompt": not temperature or self._cache_sampled}
 
     def _identity(self) -> str:
         given = user_file(self.spec.model, self._path)

@@ -63,7 +63,7 @@ class StepStarted(Event):
     step: int
     steps: int
     epoch: int
-    budget: int
+    budget: int | None
 
 
 @dataclass(frozen=True)
@@ -110,6 +110,7 @@ class RunFinished(Event):
     reason: str = "finished"
     baseline: Mapping[str, Any] = field(default_factory=dict)
     test: Mapping[str, Any] = field(default_factory=dict)
+    confirm: Mapping[str, Any] = field(default_factory=dict)
 
 
 def event_name(event: Event) -> str:

@@ -47,11 +47,15 @@ def print_json(value: Any) -> None:
     click.echo(json.dumps(value, ensure_ascii=False, indent=2))
 
 
-def load(repo: Repository, config: str, overrides: Sequence[str]) -> Config:
-    """The configuration of a command."""
+def load(app: App, repo: Repository, config: str, overrides: Sequence[str]) -> Config:
+    """The configuration of a command; what is read under another name is told on standard error."""
     from skillgit.config.load import load_config
 
-    return load_config(repo.root, config, overrides)
+    def report(line: str) -> None:
+        if not app.quiet:
+            click.echo(f"note: {line}", err=True)
+
+    return load_config(repo.root, config, overrides, report, app.folder)
 
 
 def complete_skill(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001

@@ -35,15 +35,17 @@ class Check:
 @pass_app
 def doctor(app: App, as_json: bool) -> None:
     """Check git, the repository, the configuration, models and tasks. Changes nothing; exits 1 on a failure."""
+    from rich.markup import escape
+
     checks = list(_checks(app))
     if as_json:
         print_json({"checks": [asdict(check) for check in checks]})
     else:
         marks = {True: "[green]ok[/]  ", False: "[red]FAIL[/]", None: "[dim]–[/]   "}
         for check in checks:
-            app.console().print(f"{marks[check.ok]} {check.name:14} {check.detail}")
+            app.console().print(f"{marks[check.ok]} {escape(f'{check.name:14} {check.detail}')}")
             if check.fix and check.ok is not True:
-                app.console().print(f"     next: {check.fix}")
+                app.console().print(f"     next: {escape(check.fix)}")
     failed = [check.name for check in checks if check.ok is False]
     if failed:
         raise CheckFailedError(f"{len(failed)} of {len(checks)} checks failed: {', '.join(failed)}")
@@ -57,13 +59,15 @@ def _checks(app: App) -> Iterator[Check]:
         yield Check("repository", False, error.what, error.fix)
         return
     where = "bare repository" if repo.top is None else "working tree"
-    yield Check("repository", True, f"{repo.root} ({where}, HEAD {(repo.head() or 'without a commit')[:12]})")
+    head = repo.head()
+    at = f"HEAD {head[:12]}" if head else "no commit yet"
+    yield Check("repository", True, f"{repo.top or repo.common_dir} ({where}, {at})")
     yield from _set_up(repo)
     yield _tried("identity", lambda: repo.identity().rsplit(" ", 2)[0])
     yield _tried("signing", lambda: _signing(repo))
-    yield _tried("configuration", lambda: _configuration(repo))
+    yield _tried("configuration", lambda: _configuration(app, repo))
     yield _local()
-    yield from _tasks(repo)
+    yield from _tasks(app, repo)
 
 
 def _tried(name: str, action: Callable[[], str]) -> Check:
@@ -101,11 +105,11 @@ def _signing(repo: Repository) -> str:
     return "commits are signed" if signing.wanted(repo) else "commits are not signed"
 
 
-def _configuration(repo: Repository) -> str:
+def _configuration(app: App, repo: Repository) -> str:
     from skillgit.models.base import ROLES
     from skillgit.models.roles import role_spec
 
-    config = load(repo, "", ())
+    config = load(app, repo, "", ())
     specs = [role_spec(config, role, os.environ, repo.root) for role in ROLES]
     return ", ".join(f"{spec.role} {spec.backend}/{spec.model}" for spec in specs)
 
@@ -118,13 +122,13 @@ def _local() -> Check:
     return Check("local models", found or None, detail, "pip install 'skillgit[local]'")
 
 
-def _tasks(repo: Repository) -> Iterator[Check]:
+def _tasks(app: App, repo: Repository) -> Iterator[Check]:
     from skillgit.evals.setup import load_tasks
     from skillgit.git.skillstore import find
 
     def counts(name: str) -> str:
         place = find(repo, name)
-        _, splits = load_tasks(repo, load(repo, "", ()), place)
+        _, splits = load_tasks(repo, load(app, repo, "", ()), place)
         return f"{len(splits.train)} train, {len(splits.val)} val, {len(splits.test)} test"
 
     for folder in sorted((repo.root / "evals").glob("*")):

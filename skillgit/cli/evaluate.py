@@ -33,7 +33,7 @@ def evaluate(app: App, /, skill: str, revision: str, split: str, **options: Any)
     from skillgit.tasks.splits import split_name
 
     repo = app.repo()
-    config = load(repo, options["config"], options["overrides"])
+    config = load(app, repo, options["config"], options["overrides"])
     place = find(repo, skill, path=config.skill.path, cwd=app.folder)
     version = read_version(repo, repo.commit(revision), place)
     if version is None:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from skillgit.cli.app import App, json_option, pass_app, print_json
+
+if TYPE_CHECKING:
+    from skillgit.git.repository import Repository
 
 _CONFIG = """\
 # skillgit's settings for this repository. Every key: skillgit train SKILL --dry-run -v
@@ -38,15 +43,8 @@ def init(app: App, dry_run: bool, as_json: bool) -> None:
         if not was and not dry_run:
             install.apply(repo, setting)
         done.append({"what": f"{setting.key} = {setting.value}", "why": setting.why, "changed": not was})
-    lines = install.missing_attributes(repo)
-    if lines and not dry_run:
-        install.add_attributes(repo, lines)
-    done.append({"what": ".gitattributes", "why": "skills have the same bytes everywhere", "changed": bool(lines)})
-    config = repo.root / "skillgit.yaml"
-    fresh = not config.exists() and repo.top is not None
-    if fresh and not dry_run:
-        config.write_text(_CONFIG, encoding="utf-8", newline="\n")
-    done.append({"what": "skillgit.yaml", "why": "the default configuration", "changed": fresh})
+    if repo.top:
+        done += _files(repo, repo.top, dry_run=dry_run)
     if as_json:
         print_json({"dry_run": dry_run, "items": done})
         return
@@ -54,3 +52,18 @@ def init(app: App, dry_run: bool, as_json: bool) -> None:
     for item in done:
         app.say(f"{verb if item['changed'] else 'kept':10} {item['what']}  ({item['why']})")
     app.say("next       skillgit doctor, then: skillgit new SKILL")
+
+
+def _files(repo: Repository, top: Path, *, dry_run: bool) -> Iterator[dict[str, Any]]:
+    """The files of a working tree that are to be committed."""
+    from skillgit.git import install
+
+    lines = install.missing_attributes(repo)
+    if lines and not dry_run:
+        install.add_attributes(repo, lines)
+    yield {"what": ".gitattributes", "why": "skills have the same bytes everywhere", "changed": bool(lines)}
+    config = top / "skillgit.yaml"
+    fresh = not config.exists()
+    if fresh and not dry_run:
+        config.write_text(_CONFIG, encoding="utf-8", newline="\n")
+    yield {"what": "skillgit.yaml", "why": "the default configuration", "changed": fresh}

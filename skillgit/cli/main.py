@@ -20,6 +20,7 @@ _COMMANDS = {
     "new": ("skillgit.cli.new", "Create a skill and its first task files."),
     "train": ("skillgit.cli.train", "Train a skill: every accepted patch becomes a commit."),
     "eval": ("skillgit.cli.evaluate", "Measure a skill as of a revision and keep the record."),
+    "noise": ("skillgit.cli.noise", "Measure how much a skill's score moves by itself."),
     "log": ("skillgit.cli.history", "List a skill's versions with their scores."),
     "show": ("skillgit.cli.history", "Show one version: patch, gate, flipped tasks, reasoning."),
     "status": ("skillgit.cli.history", "List training runs and where they stand."),

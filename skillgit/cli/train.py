@@ -104,7 +104,7 @@ def _prepare(app: App, repo: Repository, skill: str, options: dict[str, Any]) ->
         if options["overrides"] or options["config"]:
             raise ConfigError("a run goes on with its own configuration", fix="drop --config and --set")
         return prepare_resume(repo, skill, options["resume"], Budget(**limits) if limits else None)
-    config: Config = load(repo, options["config"], [*_shortcuts(options), *options["overrides"]])
+    config: Config = load(app, repo, options["config"], [*_shortcuts(options), *options["overrides"]])
     config = dataclasses.replace(config, budget=dataclasses.replace(config.budget, **limits))
     return prepare(repo, config, skill, cwd=app.folder, fresh=options["fresh"])
 

@@ -27,25 +27,35 @@ class Value:
 
 Layer = dict[str, Value]
 
+# A number too long for Python is a ValueError; what holds itself, or is nested beyond reason, a RecursionError.
+_BAD_YAML = (yaml.YAMLError, ValueError, RecursionError)
+
 
 class _Loader(yaml.SafeLoader):
-    """YAML with the numbers of YAML 1.2: `2:1:7` is a text, not a count of seconds, and `1e-3` is a number."""
+    """YAML with the numbers of YAML 1.2: `2:1:7` is a text, not a count of seconds, `1e-3` is a number, `010` is ten,
+    and `2026-01-02` is a text, not a date."""
+
+
+def _whole_number(_: _Loader, node: yaml.ScalarNode) -> int:
+    return int(node.value)
 
 
 _NUMBERS = {
     "tag:yaml.org,2002:int": r"[-+]?[0-9]+$",
     "tag:yaml.org,2002:float": r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)(e[-+]?[0-9]+)?$",
 }
+_OLD = {*_NUMBERS, "tag:yaml.org,2002:timestamp"}
 _Loader.yaml_implicit_resolvers = {
-    first: [(tag, pattern) for tag, pattern in resolvers if tag not in _NUMBERS]
+    first: [(tag, pattern) for tag, pattern in resolvers if tag not in _OLD]
     for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
 }
 for _tag, _pattern in _NUMBERS.items():
     _Loader.add_implicit_resolver(_tag, re.compile(_pattern, re.IGNORECASE), list("-+.0123456789"))
+_Loader.add_constructor("tag:yaml.org,2002:int", _whole_number)
 
 
-def load_file(path: Path, chain: tuple[Path, ...] = ()) -> Layer:
-    """Read a YAML file on top of its `_base_` chain.
+def load_layers(path: Path, chain: tuple[Path, ...] = ()) -> list[Layer]:
+    """A YAML file's layer after those of its `_base_` chain; later layers win.
 
     Raises:
         ConfigError: unreadable, not a mapping, bad YAML, duplicate keys, or a circular `_base_`.
@@ -56,15 +66,15 @@ def load_file(path: Path, chain: tuple[Path, ...] = ()) -> Layer:
     values = dict(_entries(path))
     base = values.pop("_base_", None)
     if base is None:
-        return values
+        return [values]
     if not isinstance(base.value, str):
         raise ConfigError("_base_ must be one path", where=base.where)
-    return load_file(path.parent / base.value, (*chain, path)) | values
+    return [*load_layers(path.parent / base.value, (*chain, path)), values]
 
 
-def find_file(name: str, root: Path) -> Path:
-    """The file of `--config NAME`: a path (from the current folder or `root`), else a packaged recipe's name."""
-    for candidate in (Path(name), root / name):
+def find_file(name: str, *folders: Path) -> Path:
+    """The file of `--config NAME`: a path from one of `folders`, else a packaged recipe's name."""
+    for candidate in [folder / name for folder in folders]:
         if candidate.is_file():
             return candidate
     recipe = packaged("configs") / f"{name}.yaml"
@@ -81,35 +91,42 @@ def parse_override(text: str) -> tuple[str, Value]:
         raise ConfigError(f"override {text!r} is not section.key=value", where="--set")
     try:
         value = yaml.load(raw, _Loader) if raw else ""  # noqa: S506 - a SafeLoader
-    except yaml.YAMLError as error:
+    except _BAD_YAML as error:
         raise ConfigError(f"the value of {key} is not YAML", where="--set", why=_problem(error)) from error
     return key.strip(), Value(value, "--set")
 
 
-def _entries(path: Path) -> Iterator[tuple[str, Value]]:
+def _entries(path: Path) -> list[tuple[str, Value]]:
     try:
         root = yaml.compose(path.read_text(encoding="utf-8-sig"), Loader=_Loader)
+        entries = [] if root is None or root.tag.endswith(":null") else list(_walk(root, "", path))
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError("cannot be read", where=str(path), why=str(error)) from error
-    except yaml.YAMLError as error:
-        raise ConfigError("is not YAML", where=str(path), why=_problem(error)) from error
-    if root is None:
-        return
-    if not isinstance(root, yaml.MappingNode):
-        raise ConfigError("must hold sections with keys", where=f"{path}:1")
+    except _BAD_YAML as error:
+        raise ConfigError("is not YAML", where=_place(path, error), why=_problem(error)) from error
     seen: dict[str, str] = {}
-    for key, value in _walk(root, "", path):
+    for key, value in entries:
         if key in seen:
             raise ConfigError(f"{key} is given twice", where=value.where, why=f"first at {seen[key]}")
         seen[key] = value.where
-        yield key, value
+    return entries
 
 
-def _walk(node: yaml.MappingNode, prefix: str, path: Path) -> Iterator[tuple[str, Value]]:
+def _place(path: Path, error: Exception) -> str:
+    mark = getattr(error, "problem_mark", None)
+    return f"{path}:{mark.line + 1}" if mark else str(path)
+
+
+def _walk(node: yaml.Node, prefix: str, path: Path) -> Iterator[tuple[str, Value]]:
+    if not isinstance(node, yaml.MappingNode):
+        raise ConfigError("must hold sections with keys", where=f"{path}:{node.start_mark.line + 1}")
     for key_node, value_node in node.value:
-        key = f"{prefix}{key_node.value}"
         where = f"{path}:{key_node.start_mark.line + 1}"
-        if isinstance(value_node, yaml.MappingNode) and key not in _MAPPINGS:
+        if not isinstance(key_node, yaml.ScalarNode):
+            raise ConfigError("a key must be a word", where=where)
+        key = f"{prefix}{key_node.value}"
+        # An empty mapping goes on as a value, so that it is refused where a key wants something else.
+        if isinstance(value_node, yaml.MappingNode) and value_node.value and key not in _MAPPINGS:
             yield from _walk(value_node, f"{key}.", path)
         else:
             yield key, Value(_construct(value_node), where)
@@ -123,7 +140,7 @@ def _construct(node: yaml.Node) -> Any:
         loader.dispose()
 
 
-def _problem(error: yaml.YAMLError) -> str:
+def _problem(error: Exception) -> str:
     return " ".join(str(error).split())
 
 

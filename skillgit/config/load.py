@@ -7,11 +7,12 @@ import difflib
 import math
 import types
 import typing
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
 
-from skillgit.config.layers import Layer, Value, find_file, load_file, parse_override
+from skillgit.config.layers import Layer, Value, find_file, load_layers, parse_override
+from skillgit.config.published import translate
 from skillgit.config.rules import check
 from skillgit.config.schema import Config
 from skillgit.errors import ConfigError
@@ -19,36 +20,55 @@ from skillgit.errors import ConfigError
 DEFAULT_FILE = "skillgit.yaml"
 
 
-def load_config(root: Path, config: str = "", overrides: Sequence[str] = ()) -> Config:
+def load_config(
+    root: Path,
+    config: str = "",
+    overrides: Sequence[str] = (),
+    report: Callable[[str], None] = lambda _: None,
+    cwd: Path = Path(),
+) -> Config:
     """The configuration of one command.
 
     Args:
         root: the repository's top folder.
         config: file or recipe name; blank takes `skillgit.yaml` of `root` when there is one.
         overrides: `section.key=value` texts, applied last and in order.
+        report: told about everything that was accepted under another name, or that has no effect.
+        cwd: folder where a relative `config` is looked for first.
 
     Raises:
         ConfigError: with file and line (or `--set`), and the nearest key for an unknown one.
     """
-    layer: Layer = {}
+    layers: list[Layer] = []
     if config:
-        layer = load_file(find_file(config, root))
+        layers = load_layers(find_file(config, cwd, root))
     elif (root / DEFAULT_FILE).is_file():
-        layer = load_file(root / DEFAULT_FILE)
-    layer |= dict(parse_override(text) for text in overrides)
-    return build(layer)
+        layers = load_layers(root / DEFAULT_FILE)
+    layers += [dict([parse_override(text)]) for text in overrides]
+    known = dict(_leaves(Config, ""))
+    merged: Layer = {}
+    for layer in layers:
+        translated, reports = translate(layer, known)
+        merged |= translated
+        for line in reports:
+            report(line)
+    return build(merged)
 
 
 def build(layer: Mapping[str, Value]) -> Config:
     """A checked `Config` from dotted keys. Raises `ConfigError` naming the first bad key."""
     known = dict(_leaves(Config, ""))
     for key, value in layer.items():
-        if key not in known:
+        # `budget:` with nothing below it, or with every key commented out, is an empty section.
+        if key not in known and not (_is_section(key, known) and value.value in (None, {})):
             raise _unknown(key, value, known)
     values = {key: _typed(key, layer[key], known[key]) for key in known if key in layer}
     config: Config = _assemble(Config, "", values)
     check(config, {key: value.where for key, value in layer.items()})
-    return config
+    # A default floor gives way to a lower rate; a stated one was checked above.
+    optimizer = config.optimizer
+    lowest = min(optimizer.min_learning_rate, optimizer.learning_rate)
+    return dataclasses.replace(config, optimizer=dataclasses.replace(optimizer, min_learning_rate=lowest))
 
 
 def resolved(config: Config) -> dict[str, Any]:
@@ -90,6 +110,10 @@ def _assemble(section: Any, prefix: str, values: Mapping[str, Any]) -> Any:
     return section(**given)
 
 
+def _is_section(key: str, known: Mapping[str, Any]) -> bool:
+    return any(name.startswith(f"{key}.") for name in known)
+
+
 def _unknown(key: str, value: Value, known: Mapping[str, Any]) -> ConfigError:
     leaf = key.rsplit(".", 1)[-1]
     if leaf.lower().endswith(("api_key", "token", "secret", "password")):
@@ -98,6 +122,9 @@ def _unknown(key: str, value: Value, known: Mapping[str, Any]) -> ConfigError:
             where=value.where,
             fix="export it in the environment and name the variable with model.api_key_env",
         )
+    if _is_section(key, known):
+        inside = ", ".join(name.removeprefix(f"{key}.") for name in known if name.startswith(f"{key}."))
+        return ConfigError(f"{key} is a section of keys, not a value", where=value.where, fix=f"its keys: {inside}")
     by_leaf = {name.rsplit(".", 1)[-1]: name for name in known}
     near = difflib.get_close_matches(key, known, 1, 0.7)
     near = near or [by_leaf[n] for n in difflib.get_close_matches(leaf, by_leaf, 1, 0.7)]
@@ -111,16 +138,26 @@ def _typed(key: str, value: Value, hint: Any) -> Any:
         if value.value is None or value.value == "":
             return None
         hint = next(arg for arg in get_args(hint) if arg is not types.NoneType)
+    if get_origin(hint) is tuple:
+        return _words(key, value)
     if get_origin(hint) is not None:
         return _mapping(key, value)
     if hint is float and isinstance(value.value, int) and not isinstance(value.value, bool):
-        return float(value.value)
+        # A whole number beyond every float is refused below, like infinity.
+        value = Value(float(value.value) if abs(value.value) < 1e300 else math.inf, value.where)
     if hint is str and value.value is None:
         return ""
     if type(value.value) is not hint or (hint is float and not math.isfinite(value.value)):
         expected = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}[hint]
         raise ConfigError(f"{key} must be {expected}, not {value.value!r}", where=value.where)
     return value.value
+
+
+def _words(key: str, value: Value) -> tuple[str, ...]:
+    items = value.value.split(",") if isinstance(value.value, str) else value.value or []
+    if not isinstance(items, list | tuple) or not all(isinstance(item, str) for item in items):
+        raise ConfigError(f"{key} must be a list of words, or words separated by commas", where=value.where)
+    return tuple(item.strip() for item in items if item.strip())
 
 
 def _mapping(key: str, value: Value) -> dict[str, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,7 +11,11 @@ from skillgit.errors import ConfigError
 
 _CHOICES = {
     "optimizer.profile": ("standard", "small"),
-    "optimizer.lr_scheduler": ("constant", "linear", "cosine"),
+    "optimizer.skill_update_mode": ("patch", "rewrite_from_suggestions", "full_rewrite_minibatch"),
+    "optimizer.lr_control_mode": ("fixed", "autonomous", "none"),
+    "optimizer.lr_scheduler": ("constant", "linear", "cosine", "autonomous"),
+    "optimizer.longitudinal_pair_policy": ("mixed", "changed", "unchanged"),
+    "optimizer.skill_aware_appendix_source": ("both", "failure_only"),
     "evaluation.gate_metric": ("hard", "soft", "mixed"),
     "env.split_mode": ("", "ratio", "split_dir"),
     "git.sign": ("auto", "never"),
@@ -21,6 +26,7 @@ _RANGES: dict[str, tuple[float, float]] = {
     "model.timeout": (0.001, float("inf")),
     "model.retries": (0, 20),
     "model.optimizer_max_tokens": (0, float("inf")),
+    "model.rewrite_max_completion_tokens": (0, float("inf")),
     "model.local.context": (256, float("inf")),
     "model.local.threads": (0, float("inf")),
     "train.num_epochs": (1, float("inf")),
@@ -34,9 +40,15 @@ _RANGES: dict[str, tuple[float, float]] = {
     "optimizer.learning_rate": (1, float("inf")),
     "optimizer.min_learning_rate": (1, float("inf")),
     "optimizer.slow_update_samples": (1, float("inf")),
+    "optimizer.skill_aware_consolidate_threshold": (0, float("inf")),
     "evaluation.sel_env_num": (0, float("inf")),
     "evaluation.test_env_num": (0, float("inf")),
     "evaluation.gate_mixed_weight": (0, 1),
+    "evaluation.semantic_density_weight": (0, 1),
+    "evaluation.length_weight": (0, 1),
+    "evaluation.repeats": (1, 100),
+    "evaluation.confidence": (0, 0.9999),
+    "evaluation.confirm_ratio": (0, 0.9),
     "evaluation.max_error_rate": (0, 1),
     "env.limit": (0, float("inf")),
     "env.workers": (1, 1024),
@@ -47,6 +59,10 @@ _RANGES: dict[str, tuple[float, float]] = {
     "budget.cost": (0, float("inf")),
     "budget.time": (0, float("inf")),
 }
+
+
+_VARIABLES = ("model.api_key_env", "model.optimizer_api_key_env", "model.target_api_key_env")
+_ADDRESSES = ("model.base_url", "model.optimizer_base_url", "model.target_base_url")
 
 
 def check(config: Config, where: Mapping[str, str]) -> None:
@@ -61,12 +77,25 @@ def check(config: Config, where: Mapping[str, str]) -> None:
         if not low <= value <= high:
             limit = f"between {low:g} and {high:g}" if high != float("inf") else f"at least {low:g}"
             raise ConfigError(f"{key} is {value:g}, and must be {limit}", where=where.get(key, ""))
+    _check_secrets(config, where)
     optimizer = config.optimizer
-    # A run with a learning rate below the floor keeps the rate, as a constant schedule; only a stated floor is wrong.
+    # A rate below the default floor is a constant schedule; only a stated floor can be wrong.
     if "optimizer.min_learning_rate" in where and optimizer.min_learning_rate > optimizer.learning_rate:
         raise ConfigError(
             "optimizer.min_learning_rate is above optimizer.learning_rate", where=where["optimizer.min_learning_rate"]
         )
+
+
+def _check_secrets(config: Config, where: Mapping[str, str]) -> None:
+    """The configuration is kept in git: a key in it must be refused, and not be repeated on the screen."""
+    for key in _VARIABLES:
+        if not re.fullmatch(r"|[A-Za-z_][A-Za-z0-9_]*", _get(config, key)):
+            what = f"{key} must be the name of an environment variable, not the key itself"
+            raise ConfigError(what, where=where.get(key, ""), fix="export MY_KEY=…, and name MY_KEY here")
+    for key in _ADDRESSES:
+        if "@" in _get(config, key).partition("://")[2].partition("/")[0]:
+            what = f"{key} holds a name or password"
+            raise ConfigError(what, where=where.get(key, ""), fix="leave it out; keys come from the environment")
 
 
 def _get(config: Config, key: str) -> Any:

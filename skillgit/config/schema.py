@@ -38,6 +38,7 @@ class Model:
         retries: further attempts after a transient failure.
         optimizer_temperature, target_temperature: blank keeps the backend's default.
         optimizer_max_tokens: most tokens of one optimizer reply; 0 keeps the backend's default.
+        rewrite_max_completion_tokens: the same for replies that hold a whole document.
         optimizer_price, target_price: dollars per million tokens, keys `prompt` and `completion`.
         script: reply script of the `scripted` backend.
         local: the embedded server.
@@ -59,6 +60,7 @@ class Model:
     optimizer_temperature: float | None = None
     target_temperature: float | None = None
     optimizer_max_tokens: int = 16384
+    rewrite_max_completion_tokens: int = 64000
     optimizer_price: Mapping[str, float] = field(default_factory=dict)
     target_price: Mapping[str, float] = field(default_factory=dict)
     script: str = ""
@@ -111,23 +113,37 @@ class Optimizer:
 
     Attributes:
         profile: `standard`, or `small` for optimizers of a few billion parameters.
+        skill_update_mode: `patch`, `rewrite_from_suggestions` or `full_rewrite_minibatch`.
+        lr_control_mode: `fixed` follows the schedule, `autonomous` lets the optimizer decide, `none` has no limit.
         learning_rate: edit budget, the most edits a step may apply.
         min_learning_rate: lowest budget of a falling schedule.
         lr_scheduler: `constant`, `linear` or `cosine`.
         use_slow_update: at each epoch's end, rewrite the protected guidance region.
         slow_update_samples: train tasks compared for it.
         slow_update_gate_with_selection: accept the guidance only if the gate does.
+        longitudinal_pair_policy: task pairs for it: `mixed`, `changed` or `unchanged`.
         use_meta_skill: keep advice for the optimizer's own later calls.
+        use_skill_aware_reflection: tell lapses from defects; reminders go to the protected appendix.
+        skill_aware_appendix_source: analysts that may write reminders: `both` or `failure_only`.
+        skill_aware_consolidate_threshold: more reminders than this are merged; 0 never merges.
+        use_compaction: at each epoch's end, propose a shorter text; taken when the score does not fall.
     """
 
     profile: str = "standard"
+    skill_update_mode: str = "patch"
+    lr_control_mode: str = "fixed"
     learning_rate: int = 4
     min_learning_rate: int = 2
     lr_scheduler: str = "cosine"
     use_slow_update: bool = True
     slow_update_samples: int = 20
     slow_update_gate_with_selection: bool = False
+    longitudinal_pair_policy: str = "mixed"
     use_meta_skill: bool = True
+    use_skill_aware_reflection: bool = False
+    skill_aware_appendix_source: str = "both"
+    skill_aware_consolidate_threshold: int = 0
+    use_compaction: bool = False
 
 
 @dataclass(frozen=True)
@@ -140,6 +156,15 @@ class Evaluation:
         eval_test: report the initial, best and last skill on test.
         gate_metric: `hard`, `soft` or `mixed`.
         gate_mixed_weight: weight of soft in `mixed`, 0 to 1.
+        use_semantic_density: add a bonus for leading words to the gate score; it can be gamed by adding such words.
+        semantic_density_weight: weight of that bonus.
+        leading_words: words that count for it, as a list or separated by commas; empty takes SkillOpt's.
+        length_weight: gate score taken off per 1000 tokens of skill.
+        accept_shorter_ties: accept an equal score when the skill is shorter.
+        repeats: samples per task; scores are means over them.
+        confidence: how sure, 0 to 1, the gate must be that the gain is real; 0 asks only for a gain.
+        no_regression: `off`, `all`, or tags separated by commas whose tasks must not get worse.
+        confirm_ratio: share of val (0 to 1) kept from the gate, to confirm the best version at the end.
         fail_first: run what the current skill fails first and stop when the candidate cannot win.
         max_error_rate: share of failed calls (0 to 1) above which a run stops.
     """
@@ -150,6 +175,15 @@ class Evaluation:
     eval_test: bool = True
     gate_metric: str = "hard"
     gate_mixed_weight: float = 0.5
+    use_semantic_density: bool = False
+    semantic_density_weight: float = 0.05
+    leading_words: tuple[str, ...] = ()
+    length_weight: float = 0.0
+    accept_shorter_ties: bool = False
+    repeats: int = 1
+    confidence: float = 0.0
+    no_regression: str = "off"
+    confirm_ratio: float = 0.0
     fail_first: bool = True
     max_error_rate: float = 0.2
 
@@ -167,6 +201,8 @@ class Env:
         data_path: one file with all tasks.
         limit: first N tasks of every split; 0 takes all.
         workers: rollouts at once.
+        skill_init: the initial skill as SkillOpt names it: a Markdown file, from the repository's top.
+        out_root: folder for a copy of the results in SkillOpt's layout; blank writes none.
         exec_timeout: seconds one rollout may take, retries included.
         max_completion_tokens: most tokens of one target reply; 0 keeps the backend's default.
     """
@@ -178,6 +214,8 @@ class Env:
     split_dir: str = ""
     data_path: str = ""
     limit: int = 0
+    skill_init: str = ""
+    out_root: str = ""
     workers: int = 8
     exec_timeout: float = 120.0
     max_completion_tokens: int = 0
@@ -192,6 +230,21 @@ class Skill:
     """
 
     path: str = ""
+
+
+@dataclass(frozen=True)
+class Leaks:
+    """`leaks`: what an edit must not carry into the skill.
+
+    Attributes:
+        grader: check patterns, judge settings and rubric wording.
+        span: eight words or more in a row from any task.
+        reference: distinctive answers of val and test tasks.
+    """
+
+    grader: bool = True
+    span: bool = True
+    reference: bool = True
 
 
 @dataclass(frozen=True)
@@ -233,5 +286,6 @@ class Config:
     evaluation: Evaluation = Evaluation()
     env: Env = Env()
     skill: Skill = Skill()
+    leaks: Leaks = Leaks()
     budget: Budget = Budget()
     git: GitSection = GitSection()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any
 
@@ -25,6 +27,7 @@ class Caller:
         self._store, self._budget, self._run = store, budget, run
         self._lock = threading.Lock()
         self._reused: dict[int, int] = {}
+        self._restoring = False
 
     def call(
         self,
@@ -59,21 +62,25 @@ class Caller:
         except BaseException:
             self._budget.release()
             raise
-        self._store.put(key, reply, Payer(self._run, step, spec.role, stage, skill))
+        kept = self._store.put(key, reply, Payer(self._run, step, spec.role, stage, skill))
         self._budget.settle(reply.usage)
-        return reply
+        return kept
 
     def reused(self, step: int) -> int:
         """Calls of `step` that an earlier step or another run had paid for."""
         return self._reused.get(step, 0)
 
-    def forget_reuse(self, step: int) -> None:
-        """Do not count what `step` has reused so far: it only restored what a killed process knew."""
-        with self._lock:
-            self._reused.pop(step, None)
+    @contextmanager
+    def restoring(self) -> Iterator[None]:
+        """Within it nothing counts as reused: it only restores what a killed process knew."""
+        self._restoring = True
+        try:
+            yield
+        finally:
+            self._restoring = False
 
     def _count_reuse(self, step: int, run: str, paid_step: int) -> None:
         # A step repeated after a crash finds its own calls; that is no saving and must not change the totals.
-        if (run, paid_step) != (self._run, step):
+        if not self._restoring and (run, paid_step) != (self._run, step):
             with self._lock:
                 self._reused[step] = self._reused.get(step, 0) + 1

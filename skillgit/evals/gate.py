@@ -9,7 +9,15 @@ from fractions import Fraction
 from typing import Literal
 
 Verdict = Literal[
-    "accept_new_best", "accept", "reject", "force_accept", "no_op", "no_headroom", "unverified", "skip_no_patches"
+    "accept_new_best",
+    "accept",
+    "reject",
+    "force_accept",
+    "no_op",
+    "no_headroom",
+    "unverified",
+    "underpowered",
+    "skip_no_patches",
 ]
 ACCEPTED = frozenset({"accept_new_best", "accept", "force_accept"})
 
@@ -42,7 +50,14 @@ def decide(candidate: float, current: float, best: float, *, use_gate: bool = Tr
     return "reject"
 
 
-def cannot_win(candidate: Mapping[str, float], current: Mapping[str, float], waiting: Sequence[str]) -> bool:
+def cannot_win(
+    candidate: Mapping[str, float],
+    current: Mapping[str, float],
+    waiting: Sequence[str],
+    *,
+    bonus: float = 0.0,
+    tie_wins: bool = False,
+) -> bool:
     """True when no result of the `waiting` tasks can lift the candidate above the current skill.
 
     Every waiting task is granted a full 1.0. Sums are exact, so this never rejects what the full comparison accepts.
@@ -50,12 +65,15 @@ def cannot_win(candidate: Mapping[str, float], current: Mapping[str, float], wai
     Args:
         candidate, current: task id to score in [0, 1]; `candidate` covers the tasks measured so far.
         waiting: ids of tasks still to be measured; those also missing in `current` are granted in full.
+        bonus: what the candidate's text adds to its mean score beyond what the current one's adds.
+        tie_wins: being equal is enough.
     """
-    gained = sum(
-        (Fraction(score) - Fraction(current[t]) for t, score in candidate.items() if t in current), Fraction(0)
-    )
-    possible = sum((1 - Fraction(current.get(t, 0.0)) for t in waiting), Fraction(0))
-    return gained + possible <= 0
+    more = Fraction(bonus)
+    gained = sum((Fraction(s) - Fraction(current[t]) + more for t, s in candidate.items() if t in current), Fraction(0))
+    # A waiting task may yet fail and drop out of both sides, so it never counts against the candidate.
+    possible = sum((max(Fraction(0), 1 - Fraction(current.get(t, 0.0)) + more) for t in waiting), Fraction(0))
+    total = gained + possible
+    return total < 0 or (total == 0 and not tie_wins)
 
 
 def flips(before: Mapping[str, float], after: Mapping[str, float]) -> tuple[tuple[str, ...], tuple[str, ...]]:

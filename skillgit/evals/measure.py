@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from skillgit.evals.gate import Metric, cannot_win, mean
+from skillgit.evals.gate import Metric, mean
 from skillgit.evals.rollouts import Outcome, Rollouts
+from skillgit.evals.rule import Rule
 from skillgit.git.skillstore import Version
 from skillgit.tasks.base import Score, Task
 
@@ -55,9 +56,12 @@ class Measurement:
         return mean([*values, *[1.0] * (self.planned - len(values))]) or 0.0
 
 
-def measure(rollouts: Rollouts, version: Version, tasks: Sequence[Task], *, step: int, stage: str) -> Measurement:
-    """Roll out every task once under `version`."""
-    return _measurement(version, rollouts.run(version, tasks, step=step, stage=stage), len(tasks))
+def measure(
+    rollouts: Rollouts, version: Version, tasks: Sequence[Task], *, step: int, stage: str, samples: int = 1
+) -> Measurement:
+    """Roll out every task under `version`, `samples` times each; a task's score is the mean over its samples."""
+    outcomes = rollouts.run(version, tasks, step=step, stage=stage, samples=samples)
+    return measurement(version, outcomes, len(tasks))
 
 
 def measure_against(
@@ -65,26 +69,30 @@ def measure_against(
     version: Version,
     tasks: Sequence[Task],
     base: Measurement,
-    metric: Metric,
+    rule: Rule,
     *,
     step: int,
     stage: str,
+    samples: int = 1,
 ) -> Measurement:
-    """Measure a candidate, the tasks `base` fails first, and stop as soon as it cannot beat `base`.
+    """Measure a candidate, the tasks `base` fails first, and stop as soon as the rule cannot accept it.
 
     Tasks run in waves whose sizes follow from `base` and the number of workers alone, so the same calls are made
     however threads are scheduled.
     """
-    current = base.values(metric)
+    current, metric = base.values(rule.metric), rule.metric
+    contest = rule.contest(version.document.text, base.version.document.text)
     outcomes: list[Outcome] = []
     waves = _waves(tasks, current, rollouts.workers)
     for number, wave in enumerate(waves, 1):
-        outcomes += rollouts.run(version, wave, step=step, stage=stage)
-        so_far = _measurement(version, outcomes, len(tasks))
+        outcomes += rollouts.run(
+            version, wave, step=step, stage=stage, samples=samples, before=outcomes, planned=len(tasks)
+        )
+        so_far = measurement(version, outcomes, len(tasks))
         waiting = [task.id for later in waves[number:] for task in later] + list(so_far.errors)
-        if cannot_win(so_far.values(metric), current, waiting):
+        if rule.ruled_out(so_far.values(metric), current, waiting, contest):
             break
-    return _measurement(version, _in_order(outcomes, tasks), len(tasks))
+    return measurement(version, _in_order(outcomes, tasks), len(tasks))
 
 
 def _waves(tasks: Sequence[Task], current: Mapping[str, float], workers: int) -> list[list[Task]]:
@@ -96,11 +104,24 @@ def _waves(tasks: Sequence[Task], current: Mapping[str, float], workers: int) ->
 
 
 def _in_order(outcomes: Sequence[Outcome], tasks: Sequence[Task]) -> list[Outcome]:
-    by_id = {outcome.task.id: outcome for outcome in outcomes}
-    return [by_id[task.id] for task in tasks if task.id in by_id]
+    place = {task.id: number for number, task in enumerate(tasks)}
+    return sorted(outcomes, key=lambda outcome: (place[outcome.task.id], outcome.sample))
 
 
-def _measurement(version: Version, outcomes: Sequence[Outcome], planned: int) -> Measurement:
-    scores = {o.task.id: o.trajectory.score for o in outcomes if o.trajectory}
-    errors = {o.task.id: o.error for o in outcomes if o.error}
+def measurement(version: Version, outcomes: Sequence[Outcome], planned: int) -> Measurement:
+    """Scores from rollouts: per task the mean over its answered samples; a task without any is an error."""
+    samples: dict[str, list[Score]] = {}
+    for outcome in outcomes:
+        if outcome.trajectory:
+            samples.setdefault(outcome.task.id, []).append(outcome.trajectory.score)
+    scores = {task: _mean_score(parts) for task, parts in samples.items()}
+    errors = {o.task.id: o.error for o in outcomes if o.error and o.task.id not in scores}
     return Measurement(version, scores, errors, planned)
+
+
+def _mean_score(parts: Sequence[Score]) -> Score:
+    if len(parts) == 1:
+        return parts[0]
+    hard, soft = (mean([getattr(part, name) for part in parts]) or 0.0 for name in ("hard", "soft"))
+    worst = min(parts, key=lambda part: part.hard)
+    return Score(hard, soft, worst.predicted, worst.reason)

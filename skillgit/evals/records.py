@@ -26,6 +26,7 @@ class Conditions:
         judge: digest of the scoring code and settings.
         target: `backend`, `model` and a digest of its settings.
         metric: how hard and soft make one score.
+        samples: rollouts per task, over which scores are means.
         seed: `train.seed`.
     """
 
@@ -34,12 +35,13 @@ class Conditions:
     judge: str
     target: Mapping[str, str]
     metric: Metric
+    samples: int
     seed: int
 
     def record_id(self, skill_object: str) -> str:
         """20 hex digits that identify measuring this skill object under these conditions."""
         metric = [self.metric.name, self.metric.weight if self.metric.name == "mixed" else None]
-        parts = [skill_object, self.split, self.tasks, self.judge, dict(self.target), metric, self.seed]
+        parts = [skill_object, self.split, self.tasks, self.judge, dict(self.target), metric, self.samples, self.seed]
         return digest(parts)[:20]
 
 
@@ -66,6 +68,7 @@ def build(
         "tasks": conditions.tasks,
         "judge": conditions.judge,
         "target": dict(conditions.target),
+        "samples": conditions.samples,
         "seed": conditions.seed,
         "complete": measured.complete,
         "usage": dict(usage),
@@ -107,5 +110,5 @@ def merge_lines(parts: Iterable[Mapping[str, notes.Additions]]) -> dict[str, not
 
 def best_record(records: Iterable[Mapping[str, Any]], split: str) -> Mapping[str, Any] | None:
     """The record to show for a split: complete before partial, then the newest."""
-    of_split = [r for r in records if r.get("split") == split]
+    of_split = [r for r in records if r.get("split") == split and "hard" in r]
     return max(of_split, key=lambda r: (bool(r.get("complete")), str(r.get("at", ""))), default=None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from skillgit.errors import ModelConfigError, ModelError, TransientModelError
 from skillgit.evals.caller import Caller
@@ -18,12 +18,39 @@ _GIVE_UP_AFTER = 5  # consecutive failures with no answer in between: the endpoi
 
 
 @dataclass(frozen=True)
+class Job:
+    """What a set of rollouts is for: the version under test, the tick and stage it is accounted under.
+
+    Attributes:
+        planned: number of rollouts of the whole set, of which these may be a part.
+    """
+
+    version: Version
+    step: int
+    stage: str
+    samples: int
+    planned: int
+
+
+@dataclass(frozen=True)
 class Outcome:
-    """One rollout: a trajectory, or the error that prevented one. An error is not a score."""
+    """One rollout: a trajectory, or the error that prevented one. An error is not a score.
+
+    Attributes:
+        sample: which of the task's samples this is, from 0.
+        passing: the error is of a kind that another try may not meet.
+    """
 
     task: Task
     trajectory: Trajectory | None = None
     error: str = ""
+    sample: int = 0
+    passing: bool = False
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """Task id and sample."""
+        return self.task.id, self.sample
 
 
 class Rollouts:
@@ -40,46 +67,62 @@ class Rollouts:
         max_error_rate: float,
     ) -> None:
         self.benchmark, self.target, self.workers = benchmark, target, workers
-        self._sink, self._timeout, self._max_error_rate = sink, timeout, max_error_rate
+        self.sink, self._timeout, self._max_error_rate = sink, timeout, max_error_rate
 
-    def run(self, version: Version, tasks: Sequence[Task], *, step: int, stage: str) -> list[Outcome]:
-        """Roll out every task once, in parallel; outcomes come in the order of `tasks`.
+    def run(
+        self,
+        version: Version,
+        tasks: Sequence[Task],
+        *,
+        step: int,
+        stage: str,
+        samples: int = 1,
+        before: Sequence[Outcome] = (),
+        planned: int = 0,
+    ) -> list[Outcome]:
+        """Roll out every task `samples` times, in parallel; outcomes come in the order of `tasks`.
 
         Failed calls are tried once more after the others; what still fails is an error outcome.
 
-        Raises:
-            ModelError: more than `max_error_rate` of the tasks failed, or the first ones all did.
-        """
-        batch = _Batch(self, version, step, stage, len(tasks))
-        outcomes = batch.run(tasks)
-        failed = [task for task in tasks if outcomes[task.id].error]
-        if failed:
-            outcomes |= batch.run(failed)
-        self._check_errors([outcomes[task.id] for task in tasks])
-        return [outcomes[task.id] for task in tasks]
+        Args:
+            before: outcomes of the part of a larger set that ran before this part.
+            planned: tasks of that set, of which `max_error_rate` is a share; by default the number of `tasks`.
 
-    def _check_errors(self, outcomes: Sequence[Outcome]) -> None:
+        Raises:
+            ModelError: more than `max_error_rate` of the rollouts failed, or several in a row did.
+        """
+        job = Job(version, step, stage, samples, (planned or len(tasks)) * samples)
+        batch = _Batch(self, job, sum(not outcome.error for outcome in before))
+        wanted = [(task, sample) for task in tasks for sample in range(samples)]
+        outcomes = batch.run(wanted)
+        if failed := [(task, sample) for task, sample in wanted if outcomes[task.id, sample].passing]:
+            # By now the endpoint is known to answer; these few may all fail without it being down.
+            outcomes |= batch.run(failed, give_up=False)
+        self._check_errors([*before, *outcomes.values()], job.planned)
+        return [outcomes[task.id, sample] for task, sample in wanted]
+
+    def _check_errors(self, outcomes: Sequence[Outcome], planned: int) -> None:
         errors = [outcome.error for outcome in outcomes if outcome.error]
-        if len(errors) > self._max_error_rate * len(outcomes):
+        if len(errors) > self._max_error_rate * planned:
             raise ModelError(
-                f"{len(errors)} of {len(outcomes)} rollouts got no answer from the target, so nothing was scored",
+                f"{len(errors)} of {planned} rollouts got no answer from the target, so nothing was scored",
                 why=errors[-1],
                 fix="mend the endpoint, then run the same command again: finished calls are kept",
             )
 
-    def one(self, version: Version, task: Task, step: int, stage: str) -> Outcome:
+    def one(self, job: Job, task: Task, sample: int) -> Outcome:
         """Roll out one task within its deadline. Raises `ModelConfigError`, which no other task can avoid."""
-        deadline = time.monotonic() + self._timeout
         try:
-            return Outcome(
-                task, self.benchmark.rollout(task, version.text, self._ask(version, task, step, stage, deadline))
-            )
+            trajectory = self.benchmark.rollout(task, job.version.text, self._ask(job, task, sample))
         except ModelConfigError:
             raise
         except ModelError as error:
-            return Outcome(task, error=f"{error.what}{f' ({error.why})' if error.why else ''}")
+            why = f" ({error.why})" if error.why else ""
+            return Outcome(task, None, f"{error.what}{why}", sample, isinstance(error, TransientModelError))
+        return Outcome(task, trajectory, sample=sample)
 
-    def _ask(self, version: Version, task: Task, step: int, stage: str, deadline: float) -> Ask:
+    def _ask(self, job: Job, task: Task, sample: int) -> Ask:
+        deadline = time.monotonic() + self._timeout
         question = digest([task.id, task.content()])
         turn = 0
 
@@ -89,8 +132,13 @@ class Rollouts:
             left = deadline - time.monotonic()
             if left <= 0:
                 raise TransientModelError(f"task {task.id} took longer than {self._timeout:g} s")
-            scope = ("rollout", version.object, question, turn)
-            return self.target.call(request, scope=scope, step=step, stage=stage, skill=version.object, timeout=left)
+            if job.samples > 1:
+                # One sample keeps the backend's own seed; several need one each, or they may all be the same.
+                request = replace(request, seed=sample)
+            scope = ("rollout", job.version.object, question, turn, sample)
+            return self.target.call(
+                request, scope=scope, step=job.step, stage=job.stage, skill=job.version.object, timeout=left
+            )
 
         return ask
 
@@ -98,38 +146,42 @@ class Rollouts:
 class _Batch:
     """One call of `Rollouts.run`: shares the progress count between first tries and retries."""
 
-    def __init__(self, rollouts: Rollouts, version: Version, step: int, stage: str, total: int) -> None:
-        self._rollouts, self._version, self._step, self._stage = rollouts, version, step, stage
-        self._total, self._done, self._failures_in_a_row = total, 0, 0
+    def __init__(self, rollouts: Rollouts, job: Job, done: int) -> None:
+        self._rollouts, self._job = rollouts, job
+        self._done, self._failures_in_a_row = done, 0
 
-    def run(self, tasks: Sequence[Task]) -> dict[str, Outcome]:
-        pool = ThreadPoolExecutor(min(self._rollouts.workers, len(tasks)) or 1, "rollout")
-        futures = {pool.submit(self._rollouts.one, self._version, task, self._step, self._stage) for task in tasks}
+    def run(self, wanted: Sequence[tuple[Task, int]], *, give_up: bool = True) -> dict[tuple[str, int], Outcome]:
+        pool = ThreadPoolExecutor(min(self._rollouts.workers, len(wanted)) or 1, "rollout")
         try:
-            return self._collect(futures)
+            futures = {pool.submit(self._rollouts.one, self._job, task, sample) for task, sample in wanted}
+            return self._collect(futures, give_up=give_up)
         finally:
             # On an error or Ctrl-C the waiting ones never start; those in flight are paid for, so they finish and
             # are stored, within their deadline.
             pool.shutdown(wait=True, cancel_futures=True)
 
-    def _collect(self, waiting: set[Future[Outcome]]) -> dict[str, Outcome]:
+    def _collect(self, waiting: set[Future[Outcome]], *, give_up: bool) -> dict[tuple[str, int], Outcome]:
         outcomes = {}
         while waiting:
             done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
             for future in done:
                 outcome = future.result()
-                outcomes[outcome.task.id] = outcome
+                outcomes[outcome.key] = outcome
                 self._note(outcome)
+                if give_up:
+                    self._check_row(outcome)
         return outcomes
 
     def _note(self, outcome: Outcome) -> None:
-        self._failures_in_a_row = self._failures_in_a_row + 1 if outcome.error else 0
+        if not outcome.error:
+            self._done += 1
+            self._rollouts.sink(Progress(self._job.stage, self._done, self._job.planned))
+
+    def _check_row(self, outcome: Outcome) -> None:
+        self._failures_in_a_row = self._failures_in_a_row + 1 if outcome.passing else 0
         if self._failures_in_a_row >= _GIVE_UP_AFTER:
             raise ModelError(
                 f"{_GIVE_UP_AFTER} rollouts in a row got no answer from the target",
                 why=outcome.error,
                 fix="mend the endpoint, then run the same command again: finished calls are kept",
             )
-        if not outcome.error:
-            self._done += 1
-            self._rollouts._sink(Progress(self._stage, self._done, self._total))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import random
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from skillgit.config.schema import Config
+from skillgit.errors import ConfigError
 from skillgit.evals.caller import Caller
 from skillgit.evals.gate import Metric
 from skillgit.evals.records import Conditions, task_set_digest
@@ -20,7 +22,7 @@ from skillgit.models.base import Preparable, Role
 from skillgit.models.budget import Budget, Limits, Spent
 from skillgit.models.roles import role_spec
 from skillgit.tasks import registry as benchmarks
-from skillgit.tasks.base import Benchmark, BenchmarkContext, Splits
+from skillgit.tasks.base import Benchmark, BenchmarkContext, Splits, Task
 
 
 def load_tasks(repo: Repository, config: Config, place: Place) -> tuple[Benchmark, Splits]:
@@ -29,8 +31,22 @@ def load_tasks(repo: Repository, config: Config, place: Place) -> tuple[Benchmar
     context = BenchmarkContext(repo.root, place.name, options, config.train.seed)
     benchmark = benchmarks.build(config.env.name, context)
     splits = benchmark.load()
-    val, test = config.evaluation.sel_env_num, config.evaluation.test_env_num
-    return benchmark, Splits(splits.train, splits.val[: val or None], splits.test[: test or None])
+    evaluation = config.evaluation
+    val, confirm = _confirmation(splits.val[: evaluation.sel_env_num or None], evaluation.confirm_ratio, config)
+    return benchmark, Splits(splits.train, val, splits.test[: evaluation.test_env_num or None], confirm)
+
+
+def _confirmation(val: tuple[Task, ...], ratio: float, config: Config) -> tuple[tuple[Task, ...], tuple[Task, ...]]:
+    """Val without, and with only, the tasks kept for confirmation; both in file order."""
+    ids = [task.id for task in val]
+    random.Random(config.train.seed).shuffle(ids)  # noqa: S311 - reproducible, not secret
+    kept = set(ids[: round(ratio * len(ids))])
+    if ratio and not 0 < len(kept) < len(val):
+        raise ConfigError(
+            f"evaluation.confirm_ratio {ratio:g} of {len(val)} val tasks leaves nothing on one side",
+            fix="add val tasks, or set it to 0",
+        )
+    return tuple(task for task in val if task.id not in kept), tuple(task for task in val if task.id in kept)
 
 
 def make_budget(config: Config, spent: Spent | None = None) -> Budget:
@@ -91,5 +107,6 @@ def conditions(config: Config, benchmark: Benchmark, splits: Splits, split: str,
         judge=benchmark.judge_digest(),
         target={"backend": spec.backend, "model": spec.model, "settings": target.settings},
         metric=Metric(config.evaluation.gate_metric, config.evaluation.gate_mixed_weight),
+        samples=1 if split == "test" else config.evaluation.repeats,
         seed=config.train.seed,
     )

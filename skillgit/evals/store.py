@@ -68,13 +68,23 @@ class Store:
             row = self._db.execute("SELECT reply, run, step FROM calls WHERE key = ?", (key,)).fetchone()
         return (_reply(row[0]), row[1], row[2]) if row else None
 
-    def put(self, key: str, reply: Reply, payer: Payer) -> None:
-        """Keep a reply. The first one for a key stays."""
+    def put(self, key: str, reply: Reply, payer: Payer) -> Reply:
+        """Keep a reply and return the one that counts: the first for its key, which another process may have made.
+
+        The second is in the ledger all the same, for it was paid.
+        """
+        if self._insert(key, reply, payer):
+            return reply
+        self._insert(f"{key} {payer.run}", reply, payer)
+        first = self.get(key)
+        return first[0] if first else reply
+
+    def _insert(self, key: str, reply: Reply, payer: Payer) -> bool:
         usage = reply.usage
         tokens = (usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens, usage.cost)
         row = (key, *astuple(payer), *tokens, json.dumps(asdict(reply)))
         with self._lock:
-            self._db.execute("INSERT OR IGNORE INTO calls VALUES (?,?,?,?,?,?,?,?,?,?,?)", row)
+            return self._db.execute("INSERT OR IGNORE INTO calls VALUES (?,?,?,?,?,?,?,?,?,?,?)", row).rowcount == 1
 
     def spent(self, run: str, after_step: int = -1, skill: str = "%") -> list[StageUsage]:
         """What `run` paid in the steps after `after_step` (for one skill object), by role and stage."""

@@ -45,7 +45,7 @@ def missing_attributes(repo: Repository) -> list[str]:
     if repo.top is None:
         return []
     path = repo.top / ".gitattributes"
-    present = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+    present = path.read_text(encoding="utf-8", errors="replace").splitlines() if path.is_file() else []
     return [line for line in _ATTRIBUTES if line not in present]
 
 

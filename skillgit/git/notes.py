@@ -23,7 +23,9 @@ Additions = Mapping[str, tuple[str, ...]]
 
 def canonical(record: Mapping[str, Any]) -> str:
     """One line of JSON: sorted keys, no spaces, UTF-8. Raises `ValueError` for NaN or infinity."""
-    return json.dumps(record, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    text = json.dumps(record, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    # Half a surrogate pair has no UTF-8, but an escape in JSON, which is what this makes of it.
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def read(repo: Repository, ref: str, objects: Iterable[str]) -> dict[str, list[str]]:
@@ -106,6 +108,6 @@ def _refuse(name: str) -> None:
 def _record(line: str) -> dict[str, Any] | None:
     try:
         value = json.loads(line, parse_constant=_refuse)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None

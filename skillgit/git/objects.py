@@ -12,8 +12,17 @@ from skillgit.git.repository import Repository
 # fast-import needs a ref to build a commit on. The stream ends by resetting it to nothing, so the ref never exists.
 _SCRATCH = "refs/skillgit/scratch"
 
-Change = bytes | str | None
-"""A path's new content: file bytes, the id of an existing tree, or `None` to remove it."""
+
+@dataclass(frozen=True)
+class Entry:
+    """What a tree holds at one path: a mode (`100755`), and the id of an existing object or a new file's bytes."""
+
+    mode: str
+    object: str | bytes
+
+
+Change = bytes | str | Entry | None
+"""A path's new content: file bytes, the id of an existing tree, an entry as it is, or `None` to remove it."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +53,8 @@ def write_commits(repo: Repository, commits: Sequence[Commit], watch: Sequence[s
     for commit in commits:
         stream += _commit_stream(commit, author, committer, watch)
     stream += b"reset %s\nfrom %s\n\ndone\n" % (_SCRATCH.encode(), repo.zero.encode())
-    lines = repo.git.run("fast-import", "--quiet", "--force", data=bytes(stream)).decode().splitlines()
+    told = repo.git.run("fast-import", "--quiet", "--force", data=bytes(stream)).decode("utf-8", "replace")
+    lines = told.removesuffix("\n").split("\n")
     size = len(watch) + 1
     return [_written(lines[n : n + size], watch) for n in range(0, len(lines), size)]
 
@@ -55,7 +65,8 @@ def _commit_stream(commit: Commit, author: str, committer: str, watch: Sequence[
     out = bytearray()
     if not commit.parents:
         out += f"reset {_SCRATCH}\n\n".encode()
-    out += f"commit {_SCRATCH}\nmark :1\nauthor {author}\ncommitter {committer}\n".encode()
+    people = f"author {author}\ncommitter {committer}\n".encode("utf-8", "surrogateescape")
+    out += f"commit {_SCRATCH}\nmark :1\n".encode() + people
     out += b"data %d\n%s\n" % (len(message), message)
     for word, parent in zip(("from", *["merge"] * len(commit.parents)), commit.parents, strict=False):
         out += f"{word} {parent}\n".encode()
@@ -71,8 +82,13 @@ def _change_stream(path: str, change: Change) -> bytes:
     if change is None:
         return b"D %s\n" % _quote(path)
     if isinstance(change, str):
-        return b"M 040000 %s %s\n" % (change.encode(), _quote(path))
-    return b"M 100644 inline %s\ndata %d\n%s\n" % (_quote(path), len(change), change)
+        change = Entry("040000", change)
+    if isinstance(change, bytes):
+        change = Entry("100644", change)
+    mode, content = change.mode.encode(), change.object
+    if isinstance(content, str):
+        return b"M %s %s %s\n" % (mode, content.encode(), _quote(path))
+    return b"M %s inline %s\ndata %d\n%s\n" % (mode, _quote(path), len(content), content)
 
 
 def _quote(path: str) -> bytes:
@@ -83,10 +99,15 @@ def _quote(path: str) -> bytes:
 
 def contained(path: str) -> str:
     """`path` itself, when it stays inside its tree. Raises `GitError` otherwise."""
-    parts = path.split("/")
-    if path.startswith("/") or posixpath.normpath(path) != path or {".git", ".", ".."} & {p.lower() for p in parts}:
+    if not inside(path):
         raise GitError(f"path {path!r} is not inside the repository")
     return path
+
+
+def inside(path: str) -> bool:
+    """True for the plain name of something in a tree: relative, without `.`, `..`, `.git` or doubled slashes."""
+    outside = {".git", ".", ".."} & {part.lower() for part in path.split("/")}
+    return not (outside or path.startswith("/") or "\0" in path or posixpath.normpath(path) != path)
 
 
 def _written(lines: list[str], watch: Sequence[str]) -> Written:
@@ -106,17 +127,16 @@ def read_blobs(repo: Repository, revisions: Sequence[str]) -> list[bytes | None]
     """Bytes of many blobs in one process; `None` for each that does not exist or is no blob."""
     if not revisions:
         return []
-    if any("\n" in revision for revision in revisions):
-        raise GitError("a path with a line break cannot be read")
-    out = repo.git.run("cat-file", "--batch", data="".join(f"{r}\n" for r in revisions).encode())
+    out = repo.git.run("cat-file", "--batch", data=_questions(revisions))
+    names = [revision.encode("utf-8", "surrogateescape") for revision in revisions]
     blobs: list[bytes | None] = []
     at = 0
-    for revision in revisions:
+    for name in names:
         end = out.index(b"\n", at)
         header = out[at:end]
         words = header.split(b" ")
         at = end + 1
-        if len(words) < 3 or header == revision.encode() + b" missing" or not words[-1].isdigit():
+        if len(words) < 3 or header == name + b" missing" or not words[-1].isdigit():
             blobs.append(None)
             continue
         size = int(words[-1])
@@ -140,6 +160,13 @@ def resolve_many(repo: Repository, revisions: Sequence[str]) -> list[str | None]
     """Object id of each revision in one process; `None` for each that does not exist."""
     if not revisions:
         return []
-    lines = "".join(f"{revision}\n" for revision in revisions)
-    out = repo.git.run("cat-file", "--batch-check=%(objectname)", data=lines.encode()).decode().splitlines()
-    return [None if line.endswith(" missing") else line for line in out]
+    out = repo.git.run("cat-file", "--batch-check=%(objectname)", data=_questions(revisions))
+    lines = out.removesuffix(b"\n").split(b"\n")
+    return [None if line.endswith((b" missing", b" ambiguous")) else line.decode() for line in lines]
+
+
+def _questions(revisions: Sequence[str]) -> bytes:
+    """One line per revision, as `cat-file` takes them; it drops a carriage return at a line's end."""
+    if any("\n" in revision or revision.endswith("\r") for revision in revisions):
+        raise GitError("a path with a line break cannot be read")
+    return "".join(f"{revision}\n" for revision in revisions).encode("utf-8", "surrogateescape")

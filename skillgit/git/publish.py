@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -11,6 +12,13 @@ from skillgit.git.objects import Commit, write_commits
 from skillgit.git.repository import Repository
 
 _ATTEMPTS = 20
+_REF_LOCK_MS = 2000  # another git command holds a ref for an instant; a lock that stays was left by a dead process
+
+# What git says of a ref that is not where it was expected, and of a name that is taken by a folder of names.
+_MOVED = re.compile(
+    r"cannot lock ref '[^']*': (is at \w+ but|reference already|reference is missing|unable to resolve)"
+)
+_BLOCKED = re.compile(r"cannot lock ref 'refs/heads/([^']*)': 'refs/heads/([^']*)' exists; cannot create")
 
 
 @dataclass(frozen=True)
@@ -55,6 +63,25 @@ def publish(repo: Repository, publication: Publication) -> None:
     raise RefConflictError("the notes kept moving while they were written", fix="stop the other writer and try again")
 
 
+def refuse_blocked(repo: Repository, branch: str) -> None:
+    """Raise `GitError` when no branch of this name can be made beside those that exist."""
+    parts = branch.split("/")
+    above = ["/".join(parts[:n]) for n in range(1, len(parts))]
+    found = repo.refs(*(f"refs/heads/{name}" for name in above))
+    taken = [name for name in above if f"refs/heads/{name}" in found]
+    below = [ref.removeprefix("refs/heads/") for ref in repo.refs(f"refs/heads/{branch}/")]
+    if taken or below:
+        raise _blocked(branch, (taken or below)[0])
+
+
+def _blocked(branch: str, other: str) -> GitError:
+    return GitError(
+        f"branch {branch} cannot be made, for there is a branch {other}",
+        why="git keeps the one as a file where the other needs a folder",
+        fix=f"git branch -m {other} {other.replace('/', '-')}-old",
+    )
+
+
 def _refuse_checked_out(repo: Repository, ref: str) -> None:
     branch = ref.removeprefix("refs/heads/")
     if branch != ref and (folder := repo.checked_out(branch)):
@@ -76,16 +103,20 @@ def _note_moves(repo: Repository, additions: Mapping[str, notes.Additions], tips
 
 
 def _transaction(repo: Repository, moves: Sequence[RefUpdate]) -> bool:
+    """Move all refs or none; false when one of them is not where it was expected."""
     if not moves:
         return True
     lines = ["start"]
     lines += [f"update {move.ref} {move.new} {move.old or repo.zero}" for move in moves]
-    lines += ["prepare", "commit", ""]
+    data = "\n".join([*lines, "prepare", "commit", ""]).encode()
+    wait = ("-c", f"core.filesRefLockTimeout={_REF_LOCK_MS}")
     try:
-        repo.git.run("update-ref", "--no-deref", "-m", "skillgit", "--stdin", data="\n".join(lines).encode())
+        repo.git.run(*wait, "update-ref", "--no-deref", "-m", "skillgit", "--stdin", data=data)
     except GitError as error:
-        if "cannot lock ref" in error.why and ("expected" in error.why or "exists" in error.why):
+        if _MOVED.search(error.why):
             return False
+        if blocked := _BLOCKED.search(error.why):
+            raise _blocked(blocked[1], blocked[2]) from error
         raise
     return True
 

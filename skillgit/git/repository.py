@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import re
+import shutil
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -60,13 +63,28 @@ class Repository:
     def state_dir(self) -> Path:
         """Folder for the cache, locks and logs: shared by worktrees, never committed, safe to delete."""
         folder = self.common_dir / "skillgit"
-        folder.mkdir(mode=0o700, exist_ok=True)
+        try:
+            folder.mkdir(mode=0o700, exist_ok=True)
+        except OSError as error:
+            raise GitError(f"cannot write to {folder}", why=str(error)) from error
         return folder
 
-    @property
+    @cached_property
     def root(self) -> Path:
-        """The folder that relative paths of configuration and tasks start from."""
-        return self.top or self.common_dir
+        """The folder that relative paths of configuration and tasks start from.
+
+        A bare repository has no such folder; the files of HEAD are then put into a temporary one, which goes when the
+        process ends.
+        """
+        if self.top:
+            return self.top
+        folder = Path(tempfile.mkdtemp(prefix="skillgit-"))
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        if self.head() and self.git.run("ls-tree", "HEAD"):
+            # Without --staged no index is written; a post-checkout hook has nothing to do with this folder.
+            to = (f"--work-tree={folder}", "-c", f"core.hooksPath={os.devnull}")
+            self.git.run(*to, "restore", "--quiet", "--source=HEAD", "--worktree", "--", ":/", timeout=600)
+        return folder
 
     @contextmanager
     def lock(self, name: str = "write", *, wait: bool = True) -> Iterator[None]:
@@ -135,7 +153,7 @@ class Repository:
     def checked_out(self, branch: str) -> str | None:
         """Folder of the worktree that has `refs/heads/BRANCH` checked out, if any."""
         folder = ""
-        for field in self.git.text("worktree", "list", "--porcelain", "-z").split("\0"):
+        for field in self.git.text("worktree", "list", "--porcelain").splitlines():
             if field.startswith("worktree "):
                 folder = field.removeprefix("worktree ")
             elif field == f"branch refs/heads/{branch}":

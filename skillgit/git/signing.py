@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from skillgit.errors import GitError
+from skillgit.git.objects import Commit, write_commits
 from skillgit.git.repository import Repository
 
 _SIGN_SECONDS = 20  # an agent answers at once; a prompt nobody sees would wait for ever
@@ -20,23 +21,36 @@ def check(repo: Repository) -> None:
         GitError: signing is wanted and does not work.
     """
     if wanted(repo):
-        tree = repo.git.text("hash-object", "-t", "tree", "-w", "--stdin")
-        resign(repo, repo.git.text("commit-tree", tree, "-m", "skillgit signing check"))
+        resign(repo, write_commits(repo, [Commit("skillgit signing check\n")])[0].commit)
 
 
 def resign(repo: Repository, commit: str) -> str:
-    """A signed copy of an unsigned commit: same tree, parents, author, dates and message."""
+    """A signed copy of an unsigned commit: same tree, parents, author, committer, dates and message.
+
+    Raises:
+        GitError: it cannot be signed, or the signing program gives no answer in time.
+    """
     raw = repo.git.run("cat-file", "commit", commit)
     head, _, message = raw.partition(b"\n\n")
     fields = [line.split(" ", 1) for line in head.decode("utf-8", "surrogateescape").split("\n")]
     parents = [arg for key, value in fields if key == "parent" for arg in ("-p", value)]
-    tree = next(value for key, value in fields if key == "tree")
+    of = dict(fields)
+    people = _person("AUTHOR", of["author"]) | _person("COMMITTER", of["committer"])
     try:
-        out = repo.git.run("commit-tree", "-S", *parents, "-F", "-", tree, data=message, timeout=_SIGN_SECONDS)
+        out = repo.git.run(
+            "commit-tree", "-S", *parents, "-F", "-", of["tree"], data=message, timeout=_SIGN_SECONDS, env=people
+        )
     except GitError as error:
         raise GitError(
             "commits cannot be signed, and commit.gpgsign asks for it",
-            why=error.why,
+            why=f"{error.what}: {error.why}",
             fix="unlock or set the signing key (git config user.signingkey), or pass --set git.sign=never",
         ) from error
     return out.decode().strip()
+
+
+def _person(role: str, ident: str) -> dict[str, str]:
+    """`Name <mail> seconds zone` of a commit as the variables that git takes it from."""
+    who, seconds, zone = ident.rsplit(" ", 2)
+    name, mail = who.removesuffix(">").split(" <", 1)
+    return {f"GIT_{role}_NAME": name, f"GIT_{role}_EMAIL": mail, f"GIT_{role}_DATE": f"@{seconds} {zone}"}

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+import shutil
+import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from skillgit.errors import GitError, SkillError
-from skillgit.git.objects import Commit, read_blob, write_commits
+from skillgit.git.objects import Change, Commit, Entry, inside, read_blob, write_commits
 from skillgit.git.repository import Repository
 from skillgit.skills.document import Document
 
@@ -32,10 +35,11 @@ class Place:
 
 @dataclass(frozen=True)
 class Version:
-    """One version of a skill: its git object id (content identity) and its document."""
+    """One version of a skill: its git object id (content identity), its document, and that file's mode."""
 
     object: str
     document: Document
+    mode: str = "100644"
 
     @property
     def text(self) -> str:
@@ -53,13 +57,19 @@ def find(repo: Repository, skill: str, *, path: str = "", cwd: Path | None = Non
     Raises:
         SkillError: nothing is there, in HEAD or in the working tree.
     """
-    candidates = [path] if path else [*(f"{folder}/{skill}" for folder in _FOLDERS), *_relative(repo, skill, cwd)]
+    if path and not inside(path.rstrip("/")):
+        raise SkillError(f"skill.path is {path!r}", fix="give a folder or Markdown file as seen from the top folder")
+    named = [f"{folder}/{skill}" for folder in _FOLDERS]
+    candidates = (
+        [path] if path else [name for name in [*named, *_relative(repo, skill, cwd)] if inside(name.rstrip("/"))]
+    )
     for candidate in candidates:
         if place := _place(repo, candidate.rstrip("/")):
             return place
     raise SkillError(
         f"no skill {skill!r}",
-        why="looked for " + ", ".join(f"{c}/SKILL.md" for c in candidates),
+        why="looked for "
+        + (", ".join(f"{c}/SKILL.md" for c in candidates) or "nothing, for it is not in the repository"),
         fix=f"skillgit new {skill}" if _NAME.fullmatch(skill) else "give a skill's name, folder or Markdown file",
     )
 
@@ -76,9 +86,10 @@ def _place(repo: Repository, path: str) -> Place | None:
     document = path if path.endswith(".md") else f"{path}/SKILL.md"
     if name == "SKILL" and "/" in path:
         return _place(repo, path.rsplit("/", 1)[0])
-    exists = bool(repo.top and (repo.top / document).is_file()) or repo.resolve(f"HEAD:{document}") is not None
-    if not exists:
+    if not (repo.top and (repo.top / document).is_file()) and repo.resolve(f"HEAD:{document}") is None:
         return None
+    if link := _link(repo, document):
+        raise SkillError(f"{link} is a symbolic link", fix="name the file or folder that it points to")
     if not _NAME.fullmatch(name) or name.endswith(".lock"):
         raise SkillError(f"{name!r} cannot name a branch", where=document, fix="rename it to letters, digits, - and _")
     return Place(name, path, document)
@@ -90,36 +101,68 @@ def read_version(repo: Repository, revision: str, place: Place) -> Version | Non
     data = read_blob(repo, f"{revision}:{place.document}") if found else None
     if found is None or data is None:
         return None
-    return Version(found, Document.parse(data, where=f"{revision[:12]}:{place.document}"))
+    mode = repo.git.text("ls-tree", "--full-tree", "--end-of-options", revision, place.document).split(" ", 1)[0]
+    return Version(found, Document.parse(data, where=f"{revision[:12]}:{place.document}"), mode)
 
 
-def write_version(repo: Repository, base: str, place: Place, document: Document) -> Version:
-    """A version with a new document and everything else as in commit `base`. No ref moves."""
-    changes = {place.document: document.encode()}
+def write_version(repo: Repository, base: str, place: Place, document: Document, mode: str) -> Version:
+    """A version with a new document (of file mode `mode`), everything else as in commit `base`. No ref moves."""
+    changes = {place.document: Entry(mode, document.encode())}
     written = write_commits(repo, [Commit("candidate", (base,), changes)], [place.path])[0]
-    return Version(written.at[place.path], document)
+    return Version(written.at[place.path], document, mode)
 
 
-def uncommitted(repo: Repository, place: Place) -> dict[str, bytes | None]:
-    """Files of the skill that differ from HEAD in the working tree: path to bytes, `None` when deleted."""
+def change_to(place: Place, version: Version) -> dict[str, Change]:
+    """The tree change that puts a version at its place, exactly as it was measured."""
+    whole = place.path == place.document
+    return {place.path: Entry(version.mode if whole else "040000", version.object)}
+
+
+def _link(repo: Repository, document: str) -> str | None:
+    """The part of a path that is a symbolic link: git keeps the link there, not what it points to."""
+    parts = document.split("/")
+    paths = ["/".join(parts[: n + 1]) for n in range(len(parts))]
+    if repo.top and (repo.top / document).is_file():
+        return next((path for path in paths if (repo.top / path).is_symlink()), None)
+    return document if repo.git.text("ls-tree", "HEAD", "--", document).startswith("120000") else None
+
+
+def uncommitted(repo: Repository, place: Place) -> dict[str, Entry | None]:
+    """Files of the skill that differ from HEAD in the working tree, as `git add` would store them; `None`: deleted.
+
+    Raises:
+        GitError: the skill has merge conflicts, or git will not add it (it is ignored, say).
+    """
     if repo.top is None:
         return {}
-    tracked = ["--", f":(top,literal){place.path}"]
-    names = repo.git.text("ls-files", "-z", "--cached", "--others", "--exclude-standard", *tracked).split("\0")
-    if repo.head():
-        diff = repo.git.text("diff", "--no-ext-diff", "--name-only", "-z", "HEAD", *tracked).split("\0")
-        known = repo.git.text("ls-tree", "-r", "-z", "--name-only", "--full-tree", "HEAD", "--", place.path).split("\0")
-        names = [*diff, *(set(names) - set(known))]
-    return {name: _normalised(repo, name) for name in sorted(set(names)) if name}
+    skill = ("--", f":(top,literal){place.path}")
+    if repo.git.run("ls-files", "--unmerged", *skill):
+        raise GitError(f"{place.path} has merge conflicts", fix=f"settle them, then git add {place.path}")
+    with tempfile.TemporaryDirectory(prefix="skillgit-") as folder:
+        # On a copy of the index, so that the user's own stays as it is. Its time stamp tells git which files to reread.
+        copy = {"GIT_INDEX_FILE": f"{folder}/index"}
+        index = Path(repo.git.text("rev-parse", "--path-format=absolute", "--git-path", "index"))
+        if index.is_file():
+            shutil.copy2(index, copy["GIT_INDEX_FILE"])
+        # What is not on disk at all (a sparse checkout) is as the index says.
+        if (repo.top / place.path).exists():
+            repo.git.run("add", "--all", *skill, env=copy)
+        if repo.head() is None:
+            return dict(_staged(repo.git.text("ls-files", "--stage", "-z", *skill, env=copy)))
+        return dict(_changed(repo.git.text("diff-index", "--cached", "--no-renames", "-z", "HEAD", *skill, env=copy)))
 
 
-def _normalised(repo: Repository, name: str) -> bytes | None:
-    assert repo.top is not None
-    path = repo.top / name
-    if path.is_symlink():
-        raise GitError(f"{name} is a symbolic link", fix="commit it yourself, then train from the commit")
-    if not path.is_file():
-        return None
-    # Through git's own filters (line endings), as `git add` would store it.
-    blob = repo.git.run("hash-object", "-w", "--stdin", f"--path={name}", data=path.read_bytes()).decode().strip()
-    return read_blob(repo, blob)
+def _staged(listing: str) -> Iterator[tuple[str, Entry]]:
+    """Entries of `MODE ID STAGE<tab>PATH<nul>`."""
+    for line in listing.split("\0")[:-1]:
+        entry, path = line.split("\t", 1)
+        mode, name, _ = entry.split(" ")
+        yield path, Entry(mode, name)
+
+
+def _changed(listing: str) -> Iterator[tuple[str, Entry | None]]:
+    """Entries of `:OLDMODE MODE OLDID ID STATUS<nul>PATH<nul>`."""
+    fields = listing.split("\0")[:-1]
+    for entry, path in zip(fields[::2], fields[1::2], strict=True):
+        _, mode, _, name, status = entry.split(" ")
+        yield path, None if status == "D" else Entry(mode, name)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from skillgit.errors import ModelConfigError, ModelError
+from skillgit.errors import ModelConfigError, ModelError, TransientModelError
 from skillgit.evals.caller import Caller
 from skillgit.models.base import Message, Request
 from skillgit.optimizer.replies import extract_object, problem
@@ -40,6 +40,7 @@ class Advisor:
         step: int,
         index: int = 0,
         accept: Mapping[str, Any] | None = None,
+        spare: bool = False,
     ) -> dict[str, Any] | None:
         """An object that follows `accept`, or `None` (see `take_drops`).
 
@@ -48,9 +49,11 @@ class Advisor:
             accept: what is checked, where that is less; by default `schema`.
             index: which of the stage's calls in this step this is; gives each its own seed and its own place in the
                 store, so that equal requests are still separate samples.
+            spare: the stage can do without this one answer, so an endpoint that fails costs no more than it.
 
         Raises:
             ModelConfigError: the optimizer cannot be reached as configured.
+            TransientModelError: it did not answer; what it would have said must not be replaced by a guess.
         """
         why = ""
         for attempt in range(2):
@@ -59,15 +62,22 @@ class Advisor:
             except ModelConfigError:
                 raise
             except ModelError as error:
-                self._drop(Drop(stage, index, str(error), failed=True))
+                if isinstance(error, TransientModelError) and not spare:
+                    raise
+                self.drop(Drop(stage, index, str(error), failed=True))
                 return None
             value = extract_object(reply)
             why = "no JSON object was found" if value is None else problem(value, accept or schema)
             if not why:
                 return value
             messages = (*messages, Message("assistant", reply[:4000]), Message("user", _again(why)))
-        self._drop(Drop(stage, index, f"unusable reply: {why}"))
+        self.drop(Drop(stage, index, f"unusable reply: {why}"))
         return None
+
+    def drop(self, drop: Drop) -> None:
+        """Record a reply that could not be used."""
+        with self._lock:
+            self._drops.append(drop)
 
     def take_drops(self) -> list[Drop]:
         """What was dropped since the last call of this method, in the order of stage and index."""
@@ -82,10 +92,6 @@ class Advisor:
         request = Request(messages, schema=schema, seed=seed, max_tokens=self._max_tokens)
         scope = (self._run, step, stage, index, attempt)
         return self._caller.call(request, scope=scope, step=step, stage=stage).text
-
-    def _drop(self, drop: Drop) -> None:
-        with self._lock:
-            self._drops.append(drop)
 
 
 def _again(why: str) -> str:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from itertools import count
 
 from skillgit.config.schema import Config
-from skillgit.models.prompt import render
-from skillgit.optimizer.advisor import Advisor
-from skillgit.optimizer.patches import PATCH_ACCEPTED, PATCH_SCHEMA, Patch, concatenate, parse_patch
+from skillgit.models.prompt import render, text
+from skillgit.optimizer.advisor import Advisor, Drop
+from skillgit.optimizer.modes import MODES
+from skillgit.optimizer.patches import Patch, concatenate, parse_patch
 
 _SIDES = {
     "failure": "All of them come from failed tasks.",
@@ -30,18 +32,22 @@ def aggregate(
     A merge whose reply is unusable, or that would throw every proposal away, keeps all edits of its group instead and
     is recorded as dropped. The `small` profile always keeps all edits.
     """
+    together = concatenate(patches)
     useful = [patch for patch in patches if patch.edits]
     if config.optimizer.profile == "small" or len(useful) < 2:
-        return concatenate(useful)
+        return together
     merger = _Merger(advisor, config, skill, memory, step)
     sides = [merger.reduce([p for p in useful if p.source == side], side) for side in ("failure", "success")]
     present = [side for side in sides if side.edits]
-    return merger.merge(present, "mixed") if len(present) == 2 else present[0]
+    merged = merger.merge(present, "mixed") if len(present) == 2 else present[0]
+    malformed = dict.fromkeys((*together.malformed, *merged.malformed))
+    return replace(merged, patterns=together.patterns, notes=together.notes, malformed=tuple(malformed))
 
 
 class _Merger:
     def __init__(self, advisor: Advisor, config: Config, skill: str, memory: str, step: int) -> None:
         self._advisor, self._config, self._skill, self._memory, self._step = advisor, config, skill, memory, step
+        self._mode = MODES[config.optimizer.skill_update_mode]
         self._index = count()
 
     def reduce(self, patches: list[Patch], side: str) -> Patch:
@@ -61,16 +67,24 @@ class _Merger:
             "merge",
             skill=self._skill or "(empty)",
             memory=self._memory,
+            form=text(self._mode.form),
             side=_SIDES[side],
             patches="\n\n".join(_listing(number, patch) for number, patch in enumerate(group, 1)),
         )
         place = next(self._index) if index is None else index
-        reply = self._advisor.ask(
-            messages, PATCH_SCHEMA, stage="merge", step=self._step, index=place, accept=PATCH_ACCEPTED
-        )
-        merged = parse_patch(reply, side, 1, None) if reply else everything
-        return Patch(
-            merged.edits or everything.edits, merged.reasoning, side, everything.patterns, everything.malformed
+        schema, accept = self._mode.schema(notes=False), self._mode.accepted()
+        reply = self._advisor.ask(messages, schema, stage="merge", step=self._step, index=place, accept=accept)
+        if reply is None:
+            return replace(everything, source=side)
+        merged = parse_patch(self._mode, reply, side, 1, None)
+        if not merged.edits:
+            self._advisor.drop(Drop("merge", place, "the merge kept no edit, so all of its group are kept"))
+        return replace(
+            everything,
+            edits=merged.edits or everything.edits,
+            reasoning=merged.reasoning,
+            source=side,
+            malformed=everything.malformed + merged.malformed,
         )
 
 

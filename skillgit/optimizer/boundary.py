@@ -18,6 +18,8 @@ from skillgit.tasks.base import Task
 
 GUIDANCE: Final = "SLOW_UPDATE"
 _CATEGORIES = ("regressed", "persistent_fail", "improved", "stable_success")
+_CHANGED = ("regressed", "improved")
+_UNCHANGED = ("persistent_fail", "stable_success")
 
 
 def _schema(field: str) -> dict[str, Any]:
@@ -43,15 +45,53 @@ class Pair:
 
 
 def compare(
-    rollouts: Rollouts, before: Version, after: Version, train: Sequence[Task], *, samples: int, seed: int, step: int
+    rollouts: Rollouts,
+    before: Version,
+    after: Version,
+    train: Sequence[Task],
+    *,
+    samples: int,
+    seed: int,
+    step: int,
+    policy: str = "mixed",
 ) -> list[Pair]:
-    """The same sampled train tasks under both versions. `seed` is the run's seed plus 2000 per epoch."""
+    """Sampled train tasks under both versions.
+
+    Args:
+        samples: tasks to compare.
+        seed: the run's seed plus 2000 per epoch.
+        policy: `mixed` keeps every pair; `unchanged` those that failed or succeeded both times; `changed` those that
+            flipped, looking through the rest of the train tasks (in parallel) until there are `samples` of them.
+    """
     tasks = list(train)
     random.Random(seed).shuffle(tasks)  # noqa: S311 - reproducible, not secret
-    sampled = tasks[:samples]
-    old = rollouts.run(before, sampled, step=step, stage="slow_update_rollout")
-    new = rollouts.run(after, sampled, step=step, stage="slow_update_rollout")
-    return [Pair(a.task, a, b) for a, b in zip(old, new, strict=True) if a.trajectory and b.trajectory]
+    look = _Look(rollouts, before, after, step)
+    pairs = look.at(tasks[:samples])
+    if policy == "mixed":
+        return pairs
+    wanted = _CHANGED if policy == "changed" else _UNCHANGED
+    kept = [pair for pair in pairs if pair.category in wanted]
+    rest = tasks[samples:] if policy == "changed" else []
+    for start in range(0, len(rest), rollouts.workers):
+        if len(kept) >= samples:
+            break
+        more = look.at(rest[start : start + rollouts.workers])
+        kept += [pair for pair in more if pair.category in wanted]
+    return kept[:samples]
+
+
+@dataclass(frozen=True)
+class _Look:
+    rollouts: Rollouts
+    before: Version
+    after: Version
+    step: int
+
+    def at(self, tasks: Sequence[Task]) -> list[Pair]:
+        stage = "slow_update_rollout"
+        old = self.rollouts.run(self.before, tasks, step=self.step, stage=stage)
+        new = self.rollouts.run(self.after, tasks, step=self.step, stage=stage)
+        return [Pair(a.task, a, b) for a, b in zip(old, new, strict=True) if a.trajectory and b.trajectory]
 
 
 def slow_update(

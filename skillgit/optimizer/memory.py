@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 _TASKS_SHOWN = 6
-_EDIT_CHARS = 300
 
 
 @dataclass(frozen=True)
@@ -36,12 +35,6 @@ class BufferEntry:
     def to_json(self) -> dict[str, Any]:
         """The entry as JSON values."""
         return asdict(self)
-
-
-def edit_line(op: str, target: str, content: str) -> str:
-    """One edit on one line."""
-    parts = [op, *(f"{label} {text!r}" for label, text in (("at", target), ("text", content)) if text)]
-    return " ".join(parts)[:_EDIT_CHARS]
 
 
 def buffer_text(buffer: Sequence[BufferEntry]) -> str:

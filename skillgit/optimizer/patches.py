@@ -7,77 +7,59 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from skillgit.skills.edits import EDIT_SCHEMA, Edit, EditError
-
-PATCH_SCHEMA: Mapping[str, Any] = {
-    "type": "object",
-    "properties": {
-        "reasoning": {"type": "string"},
-        "failure_summary": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {"failure_type": {"type": "string"}, "description": {"type": "string"}},
-            },
-        },
-        "edits": {"type": "array", "items": EDIT_SCHEMA},
-    },
-    "required": ["reasoning", "edits"],
-}
-
-PATCH_ACCEPTED: Mapping[str, Any] = {
-    "type": "object",
-    "properties": {
-        "reasoning": {"type": "string"},
-        "failure_summary": {"type": "array", "items": {"type": "object"}},
-        "edits": {"type": "array"},
-    },
-    "required": ["edits"],
-}
-"""What a reply must be at least; each edit is judged by itself, so one bad edit does not cost the others."""
+from skillgit.optimizer.modes import Mode, Proposal, line
+from skillgit.skills.edits import Edit, EditError
 
 
 @dataclass(frozen=True)
 class Patch:
-    """Edits with the reasoning behind them.
+    """Proposals with the reasoning behind them.
 
     Attributes:
+        edits: edits, suggestions or drafts, by update mode.
         source: `failure` or `success` trajectories, or `mixed`.
         patterns: what the analyst saw going wrong, one line each.
-        malformed: reasons of edits that were no valid edits.
+        notes: reminders for the appendix, from skill-aware reflection.
+        malformed: reasons of proposals that could not be read.
     """
 
-    edits: tuple[Edit, ...]
+    edits: tuple[Proposal, ...]
     reasoning: str = ""
     source: str = "failure"
     patterns: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     malformed: tuple[str, ...] = ()
 
 
-def parse_patch(value: Mapping[str, Any], source: str, support: int, limit: int | None) -> Patch:
-    """A patch from a checked reply; edits that are no valid edits are set aside with their reason.
+def parse_patch(mode: Mode, value: Mapping[str, Any], source: str, support: int, limit: int | None) -> Patch:
+    """A patch from a checked reply; proposals that cannot be read are set aside with their reason.
 
     Args:
-        support: number of trajectories behind each edit that states none of its own.
-        limit: most edits kept, `None` for all.
+        support: number of trajectories behind each proposal that states none of its own.
+        limit: most proposals kept, `None` for all.
     """
     edits, malformed = [], []
-    for item in value["edits"]:
+    for item in value[mode.key]:
         try:
-            edits.append(_stamped(Edit.from_json(item), source, support))
+            edits.append(_stamped(mode.parse(item), source, support))
         except EditError as error:
             malformed.append(str(error))
     patterns = tuple(_pattern(entry) for entry in value.get("failure_summary", ()))
     return Patch(
-        tuple(edits[:limit]), str(value.get("reasoning", "")), source, tuple(p for p in patterns if p), tuple(malformed)
+        tuple(edits[:limit]),
+        str(value.get("reasoning", "")),
+        source,
+        tuple(pattern for pattern in patterns if pattern),
+        _notes(value.get("appendix_notes")),
+        tuple(malformed),
     )
 
 
 def concatenate(patches: Sequence[Patch]) -> Patch:
     """All edits in order, equal ones once with their support added."""
-    merged: dict[tuple[str, str, str], Edit] = {}
+    merged: dict[str, Proposal] = {}
     for edit in (edit for patch in patches for edit in patch.edits):
-        key = (edit.op, edit.target.strip(), edit.content.strip())
+        key = _key(edit)
         seen = merged.get(key)
         merged[key] = dataclasses.replace(seen, support=seen.support + edit.support) if seen else edit
     sources = {patch.source for patch in patches}
@@ -86,14 +68,26 @@ def concatenate(patches: Sequence[Patch]) -> Patch:
         "\n".join(patch.reasoning for patch in patches if patch.reasoning),
         sources.pop() if len(sources) == 1 else "mixed",
         tuple(p for patch in patches for p in patch.patterns),
+        tuple(dict.fromkeys(n for patch in patches for n in patch.notes)),
         tuple(m for patch in patches for m in patch.malformed),
     )
 
 
-def _stamped(edit: Edit, source: str, support: int) -> Edit:
+def _key(edit: Proposal) -> str:
+    return f"{edit.op} {edit.target.strip()} {edit.content.strip()}" if isinstance(edit, Edit) else line(edit)
+
+
+def _stamped(edit: Proposal, source: str, support: int) -> Proposal:
     return dataclasses.replace(
         edit, source_type=edit.source_type or source, support=edit.support if edit.support > 1 else max(support, 1)
     )
+
+
+def _notes(value: Any) -> tuple[str, ...]:
+    """Reminders of one line each, from a text, a list of texts, or objects that hold one."""
+    items = value if isinstance(value, list) else [value]
+    texts = [item.get("note") or item.get("content") if isinstance(item, dict) else item for item in items]
+    return tuple(" ".join(text.split()) for text in texts if isinstance(text, str) and text.strip())
 
 
 def _pattern(entry: Mapping[str, Any]) -> str:

@@ -13,46 +13,61 @@ from skillgit.config.schema import Config
 from skillgit.errors import ModelError
 from skillgit.evals.rollouts import Outcome
 from skillgit.models.base import Message
-from skillgit.models.prompt import render
+from skillgit.models.prompt import render, text
 from skillgit.optimizer.advisor import Advisor
-from skillgit.optimizer.patches import PATCH_ACCEPTED, PATCH_SCHEMA, Patch, parse_patch
+from skillgit.optimizer.modes import MODES, Mode
+from skillgit.optimizer.patches import Patch, parse_patch
 from skillgit.optimizer.trajectories import failed, format_cases, format_small_cases, minibatches
 
 
 def reflect(
-    advisor: Advisor, config: Config, skill: str, outcomes: Sequence[Outcome], *, context: str, budget: int, step: int
+    advisor: Advisor,
+    config: Config,
+    skill: str,
+    outcomes: Sequence[Outcome],
+    *,
+    context: str,
+    budget: int | None,
+    step: int,
 ) -> list[Patch]:
     """Patches from one step's trajectories, failures first, in an order that does not depend on timing.
 
     Args:
         skill: text of the current skill.
         context: the step buffer and the optimizer's own memory, as text.
-        budget: most edits one patch may hold: the scheduled edit budget of this step.
+        budget: most proposals one patch may hold: the scheduled edit budget of this step; `None` for no limit.
 
     Raises:
-        ModelError: no analyst got any answer.
+        ModelConfigError: the optimizer cannot be reached as configured.
     """
+    mode = MODES[config.optimizer.skill_update_mode]
     scored = [outcome for outcome in outcomes if outcome.trajectory]
-    groups = [("failure", group) for group in _groups(config, [o for o in scored if failed(o)], step)]
-    if not config.gradient.failure_only and config.optimizer.profile != "small":
+    failures = _groups(config, [o for o in scored if failed(o)], step)
+    small = config.optimizer.profile == "small"
+    if small:
+        # One rule per analyst: no more analysts than rules this step may add, the commonest failures first.
+        failures = sorted(failures, key=len, reverse=True)[:budget]
+    groups = [("failure", group) for group in failures]
+    if not config.gradient.failure_only and not small:
         groups += [("success", group) for group in _groups(config, [o for o in scored if not failed(o)], step + 1)]
 
     def analyse(numbered: tuple[int, tuple[str, list[Outcome]]]) -> Patch | None:
         index, (source, group) = numbered
         messages, schema = _request(config, source, group, skill, context, budget)
-        reply = advisor.ask(messages, schema, stage="analyst", step=step, index=index, accept=PATCH_ACCEPTED)
-        return parse_patch(reply, source, len(group), budget) if reply else None
+        accept = mode.accepted()
+        reply = advisor.ask(messages, schema, stage="analyst", step=step, index=index, accept=accept, spare=True)
+        return parse_patch(mode, reply, source, len(group), budget) if reply else None
 
     with ThreadPoolExecutor(config.gradient.analyst_workers, "analyst") as pool:
         patches = list(pool.map(analyse, enumerate(groups)))
     return [patch for patch in patches if patch]
 
 
-def stop_if_all_failed(stage: str, failures: Sequence[str], calls: int) -> None:
-    """Raise `ModelError` when every one of a stage's calls failed: the optimizer is out of reach."""
-    if calls and len(failures) == calls:
+def stop_if_many_failed(failures: Sequence[str], calls: int, most: float) -> None:
+    """Raise `ModelError` when more than the share `most` of the analysts' calls failed."""
+    if len(failures) > most * calls:
         raise ModelError(
-            f"the optimizer answered none of {calls} {stage} calls",
+            f"{len(failures)} of {calls} analyst calls got no answer from the optimizer",
             why=failures[-1],
             fix="mend the endpoint, then run the same command again: finished calls are kept",
         )
@@ -64,18 +79,40 @@ def _groups(config: Config, outcomes: Sequence[Outcome], seed: int) -> list[list
 
 
 def _request(
-    config: Config, source: str, group: Sequence[Outcome], skill: str, context: str, budget: int
+    config: Config, source: str, group: Sequence[Outcome], skill: str, context: str, budget: int | None
 ) -> tuple[tuple[Message, ...], dict[str, Any]]:
     limit = config.gradient.trajectory_chars
     if config.optimizer.profile == "small":
         cases = format_small_cases(group, limit)
-        return render(
-            "small_analyst_error", skill=skill, context=context, budget=str(budget), trajectories=cases
-        ), _small()
+        most = str(1 if budget is None else budget)
+        return render("small_analyst_error", skill=skill, context=context, budget=most, trajectories=cases), _small()
+    mode = MODES[config.optimizer.skill_update_mode]
     name = "analyst_error" if source == "failure" else "analyst_success"
-    cases = format_cases(group, limit)
-    messages = render(name, skill=skill or "(empty)", context=context, budget=str(budget), trajectories=cases)
-    return messages, dict(PATCH_SCHEMA)
+    lapses = takes_notes(config, source)
+    messages = render(
+        name,
+        form=f"{text('skill_aware')}\n\n{text(mode.form)}" if lapses else text(mode.form),
+        skill=skill or "(empty)",
+        context=context,
+        budget=_budget(mode, budget),
+        trajectories=format_cases(group, limit),
+    )
+    return messages, mode.schema(notes=lapses)
+
+
+def takes_notes(config: Config, source: str) -> bool:
+    """Whether analysts of this side tell lapses from defects and may write reminders."""
+    optimizer = config.optimizer
+    if not optimizer.use_skill_aware_reflection or optimizer.skill_update_mode == "full_rewrite_minibatch":
+        return False
+    return source == "failure" or optimizer.skill_aware_appendix_source == "both"
+
+
+def _budget(mode: Mode, budget: int | None) -> str:
+    if not mode.budgeted:
+        return "One candidate."
+    what = "edits" if mode.name == "patch" else "suggestions"
+    return f"As many {what} as are needed." if budget is None else f"At most {budget} {what}, the most useful first."
 
 
 @cache

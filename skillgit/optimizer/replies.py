@@ -17,16 +17,19 @@ def extract_object(text: str) -> dict[str, Any] | None:
     Two objects are ambiguous and a cut-off object is incomplete: neither is guessed at.
     """
     fenced = _FENCE.search(text)
-    candidate = (fenced.group(1) if fenced else text)[:_MAX_CHARS]
-    start, end = candidate.find("{"), candidate.rfind("}")
+    # A fence inside a string of the object ends the match too early; then the whole text holds the object.
+    candidates = [fenced.group(1), text] if fenced else [text]
+    return next((value for candidate in candidates if (value := _object(candidate[:_MAX_CHARS])) is not None), None)
+
+
+def _object(text: str) -> dict[str, Any] | None:
+    start, end = text.find("{"), text.rfind("}")
     if start < 0 or end < start:
         return None
-    body = candidate[start : end + 1]
+    body = text[start : end + 1]
     value = _loads(body)
     if value is None and _is_one_object(body):
-        import json_repair
-
-        value = json_repair.loads(body, skip_json_loads=True)
+        value = _repaired(body)
     return value if isinstance(value, dict) else None
 
 
@@ -41,6 +44,15 @@ def problem(value: Any, schema: Mapping[str, Any]) -> str:
 def _loads(text: str) -> Any:
     try:
         return json.loads(text, strict=False)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _repaired(text: str) -> Any:
+    import json_repair
+
+    try:
+        return json_repair.loads(text, skip_json_loads=True)
     except (ValueError, RecursionError):
         return None
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from skillgit.config.schema import Config
 from skillgit.models.prompt import render
-from skillgit.optimizer.advisor import Advisor
+from skillgit.optimizer.advisor import Advisor, Drop
+from skillgit.optimizer.modes import Proposal, line
 from skillgit.optimizer.patches import Patch
-from skillgit.skills.edits import Edit
 
 RANKING_SCHEMA: Mapping[str, Any] = {
     "type": "object",
@@ -22,32 +22,33 @@ RANKING_SCHEMA: Mapping[str, Any] = {
 
 
 def select(
-    advisor: Advisor, config: Config, skill: str, patch: Patch, *, memory: str, budget: int, step: int
-) -> tuple[Edit, ...]:
-    """At most `budget` edits; no call is made when all fit.
+    advisor: Advisor, config: Config, skill: str, patch: Patch, *, memory: str, budget: int | None, step: int
+) -> tuple[Proposal, ...]:
+    """At most `budget` proposals, all for `None`; no call is made when all fit.
 
-    When the ranking is unusable (recorded as dropped), and in the `small` profile, the edits with the most trajectories
+    When the ranking is unusable (recorded as dropped), and in the `small` profile, those with the most trajectories
     behind them are taken, earlier ones first among equals.
     """
     edits = patch.edits
-    if len(edits) <= budget:
+    if budget is None or len(edits) <= budget:
         return edits
     if config.optimizer.profile != "small":
-        listing = "\n\n".join(
-            f"[{n}] {edit.op} (support {edit.support})\n{_text(edit)}" for n, edit in enumerate(edits)
-        )
-        messages = render("ranking", skill=skill or "(empty)", memory=memory, budget=str(budget), edits=listing)
+        shown = listing(edits)
+        messages = render("ranking", skill=skill or "(empty)", memory=memory, budget=str(budget), edits=shown)
         reply = advisor.ask(messages, RANKING_SCHEMA, stage="ranking", step=step)
         if reply and (chosen := _chosen(reply["selected_indices"], edits, budget)):
             return chosen
+        if reply:
+            advisor.drop(Drop("ranking", 0, f"none of the indices {reply['selected_indices']} names an edit"))
     return tuple(sorted(edits, key=lambda edit: -edit.support)[:budget])
 
 
-def _chosen(indices: list[int], edits: tuple[Edit, ...], budget: int) -> tuple[Edit, ...]:
-    unique = dict.fromkeys(index for index in indices if index < len(edits))
+def listing(edits: Sequence[Proposal]) -> str:
+    """Proposals with their index and support, as rankings and rate decisions read them."""
+    return "\n\n".join(f"[{n}] (support {edit.support}) {line(edit)}" for n, edit in enumerate(edits))
+
+
+def _chosen(indices: list[int], edits: tuple[Proposal, ...], budget: int) -> tuple[Proposal, ...]:
+    # JSON Schema takes 2.0 for an integer.
+    unique = dict.fromkeys(int(index) for index in indices if index < len(edits))
     return tuple(edits[index] for index in list(unique)[:budget])
-
-
-def _text(edit: Edit) -> str:
-    target = f"target: {edit.target}\n" if edit.target else ""
-    return f"{target}content: {edit.content}" if edit.content else target.rstrip()

@@ -115,9 +115,10 @@ class TrainingView:
             f"[bold]done[/]{reason}: {event.accepted} accepted, {event.rejected} rejected, {event.skipped} skipped; "
             f"val {_number(first)} -> {_number(best['score'])}"
         )
-        if event.test:
-            scores = ", ".join(f"{name} {_number(part['hard'])}" for name, part in event.test.items())
-            self._print(f"test       {scores} (hard, {event.test['initial']['n']} tasks)")
+        for label, report in (("test", event.test), ("confirm", event.confirm)):
+            if report:
+                scores = ", ".join(f"{name} {_number(part['hard'])}" for name, part in report.items())
+                self._print(f"{label:10} {scores} (hard, {report['initial']['n']} tasks)")
         calls = event.calls
         self._print(
             f"calls      target {calls['target']}, optimizer {calls['optimizer']}, reused {calls['cached']}\n"

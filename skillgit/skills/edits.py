@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, NoReturn, cast, get_args
 
@@ -17,7 +17,7 @@ from skillgit.skills.markers import strip_markers
 from skillgit.skills.matching import ambiguous_reason, missing_reason, occurrences
 
 Op = Literal["append", "insert_after", "replace", "delete"]
-Outcome = Literal["applied", "duplicate", "unmatched", "ambiguous", "protected", "forbidden"]
+Outcome = Literal["applied", "duplicate", "unmatched", "ambiguous", "protected", "forbidden", "leak"]
 
 NEEDS: Mapping[str, tuple[str, ...]] = {
     "append": ("content",),
@@ -92,15 +92,29 @@ class EditResult:
     reason: str = ""
 
 
-def apply_edits(doc: Document, edits: Iterable[Edit]) -> tuple[Document, tuple[EditResult, ...]]:
+Guard = Callable[[str, str], str]
+"""Says why the change from one text to another must not be made; empty when it may."""
+
+
+def allow_all(before: str, after: str) -> str:  # noqa: ARG001 - the shape of a guard
+    """The guard that refuses nothing."""
+    return ""
+
+
+def apply_edits(
+    doc: Document, edits: Iterable[Edit], guard: Guard = allow_all
+) -> tuple[Document, tuple[EditResult, ...]]:
     """Apply edits one after the other, each to the text the one before it left.
+
+    Args:
+        guard: asked about each edit that could be applied; what it refuses has the outcome `leak`.
 
     Returns:
         The new document and one result per edit, in order. Bytes outside an edit's own span never change.
     """
     results: list[EditResult] = []
     for edit in edits:
-        doc, result = _apply(doc, edit)
+        doc, result = _apply(doc, edit, guard)
         results.append(result)
     return doc, tuple(results)
 
@@ -115,11 +129,13 @@ def _refuse(outcome: Outcome, reason: str) -> NoReturn:
     raise _RefusedError(outcome, reason)
 
 
-def _apply(doc: Document, edit: Edit) -> tuple[Document, EditResult]:
+def _apply(doc: Document, edit: Edit, guard: Guard) -> tuple[Document, EditResult]:
     try:
         action = _ACTIONS.get(edit.op) or _refuse("forbidden", f"unknown op {edit.op!r}")
         after = Document(action(doc, edit), doc.where)
         _check_kept(doc, after)
+        if reason := guard(doc.text, after.text):
+            _refuse("leak", reason)
     except _RefusedError as refused:
         return doc, EditResult(edit, refused.outcome, refused.reason)
     return after, EditResult(edit, "applied")

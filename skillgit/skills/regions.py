@@ -39,6 +39,22 @@ def set_region(doc: Document, kind: Kind, content: str) -> Document:
     return after
 
 
+def with_body(doc: Document, body: str) -> Document:
+    """The document with a new body: frontmatter and regions are the old ones, whatever `body` says of them.
+
+    The regions stand at the end, in their old order.
+    """
+    kept = Document(body)
+    for region in reversed(kept.regions):
+        kept = Document(kept.text[: region.start] + kept.text[region.end :])
+    text = _sound(strip_markers(UNPRINTABLE.sub("", kept.text[kept.body_start :])))
+    head = doc.text[: doc.body_start]
+    after = Document(head + with_newline(f"\n{text}\n" if head else f"{text}\n", doc.newline), doc.where)
+    for region in doc.regions:
+        after = _added(after, region.kind, doc.text[region.inner_start : region.inner_end].strip())
+    return after
+
+
 def _others(doc: Document, kind: Kind) -> list[object]:
     """All that writing one region must leave alone."""
     regions = [doc.text[region.start : region.end] for region in doc.regions if region.kind != kind]

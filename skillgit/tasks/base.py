@@ -58,11 +58,15 @@ class Task:
 
 @dataclass(frozen=True)
 class Splits:
-    """The tasks of one skill: learn from `train`, gate on `val`, report `test` once."""
+    """The tasks of one skill: learn from `train`, gate on `val`, report `test` once.
+
+    `confirm` is a part of val that the gate never sees, kept for a last look at the best version.
+    """
 
     train: tuple[Task, ...]
     val: tuple[Task, ...]
     test: tuple[Task, ...] = ()
+    confirm: tuple[Task, ...] = ()
 
 
 @dataclass(frozen=True)

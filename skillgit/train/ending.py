@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+from skillgit.errors import ModelError
 from skillgit.evals.measure import Measurement, measure
 from skillgit.evals.records import merge_lines
 from skillgit.evals.store import StageUsage
@@ -17,12 +18,18 @@ from skillgit.train.state import Mark
 
 
 def start(run: Run, tick: Tick, measured: Measurement) -> None:
-    """Write the baseline down: the branch begins, and every mark is the initial skill with its score."""
-    score = measured.score(run.metric)
+    """Write the baseline down: the branch begins, and every mark is the initial skill with its score.
+
+    Raises:
+        ModelError: no task got an answer; there is no score to beat.
+    """
+    score = run.gate_score(measured)
+    if score is None or measured.hard is None or measured.soft is None:
+        why = next(iter(measured.errors.values()), "")
+        raise ModelError("no val task got an answer from the target, so there is no baseline", why=why)
     mark = dataclasses.replace(run.state.initial, score=score)
-    state = dataclasses.replace(
-        run.state, initial=mark, current=mark, best=mark, epoch_start=mark, reason="no_headroom" if score == 1.0 else ""
-    )
+    reason = "no_headroom" if score == 1.0 and measured.complete else ""
+    state = dataclasses.replace(run.state, initial=mark, current=mark, best=mark, epoch_start=mark, reason=reason)
     gate = {"verdict": "baseline", "run": run.state.run, "step": 0}
     record, lines = run.record_notes(measured, "val", tick, "val", gate)
     told = {notes.GATES: {mark.commit: (messages.baseline_line(run, measured),)}}
@@ -34,27 +41,37 @@ def start(run: Run, tick: Tick, measured: Measurement) -> None:
         branch_to=mark.commit,
     )
     run.finish(tick, entry)
-    run.sink(Baseline(score or 0.0, measured.hard or 0.0, measured.soft or 0.0, len(measured.scores)))
+    run.sink(Baseline(score, measured.hard, measured.soft, len(measured.scores)))
 
 
 def final(run: Run, tick: Tick) -> None:
-    """Report initial, best and last skill on test, each distinct version once, and close the run."""
-    tasks = run.tasks("test") if run.config.evaluation.eval_test else ()
+    """Report initial, best and last skill on test and on the confirmation tasks, and close the run."""
     report: dict[str, Any] = {}
+    lines = []
+    for split in ("test", "confirm"):
+        if run.tasks(split) and (split == "confirm" or run.config.evaluation.eval_test):
+            report[split], added = _report(run, tick, split)
+            lines += added
+    state = dataclasses.replace(run.state, reason=run.state.reason or "finished", closed=True, report=report)
+    record = {"v": 1, "kind": "final", "step": tick.step, "epoch": tick.epoch, "verdict": "final", "report": report}
+    run.finish(tick, journal.Entry(state, record, f"finished: {state.reason}", notes=merge_lines(lines)))
+
+
+def _report(run: Run, tick: Tick, split: str) -> tuple[dict[str, Any], list[dict[str, notes.Additions]]]:
+    """Scores of the three versions, each distinct one measured once, and their note lines."""
     measured: dict[str, dict[str, Any]] = {}
     lines = []
-    for name in ("initial", "best", "current"):
-        mark: Mark = getattr(run.state, name)
-        if tasks and mark.object not in measured:
-            result = measure(run.rollouts, run.version(mark), tasks, step=tick.number, stage="test")
-            record, added = run.record_notes(result, "test", tick, "test")
+    marks: dict[str, Mark] = {name: getattr(run.state, name) for name in ("initial", "best", "current")}
+    for mark in marks.values():
+        if mark.object not in measured:
+            samples = run.conditions(split).samples
+            result = measure(
+                run.rollouts, run.version(mark), run.tasks(split), step=tick.number, stage=split, samples=samples
+            )
+            record, added = run.record_notes(result, split, tick, split)
             measured[mark.object] = {key: record[key] for key in ("hard", "soft", "n")}
             lines.append(added)
-        if tasks:
-            report[name] = measured[mark.object]
-    state = dataclasses.replace(run.state, reason=run.state.reason or "finished", closed=True, test=report)
-    record = {"v": 1, "kind": "final", "step": tick.step, "epoch": tick.epoch, "verdict": "final", "test": report}
-    run.finish(tick, journal.Entry(state, record, f"finished: {state.reason}", notes=merge_lines(lines)))
+    return {name: measured[mark.object] for name, mark in marks.items()}, lines
 
 
 def summary(run: Run) -> RunFinished:
@@ -72,7 +89,8 @@ def summary(run: Run) -> RunFinished:
         usage=_usage(state.usage),
         reason=state.reason,
         baseline=_mark(state.initial),
-        test=state.test,
+        test=state.report.get("test", {}),
+        confirm=state.report.get("confirm", {}),
     )
 
 

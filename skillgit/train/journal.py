@@ -23,7 +23,7 @@ class Entry:
 
     Attributes:
         state: the state after it.
-        record: its step record (JSON values).
+        record: its step record (JSON values), empty for the opening entry.
         subject: first line of the journal commit.
         files: further journal files: path to content.
         notes: lines for the notes.
@@ -39,6 +39,12 @@ class Entry:
     branch_to: str | None = None
 
 
+def begin(repo: Repository, state: RunState, config: Mapping[str, Any]) -> str:
+    """Open the journal of a new run before anything is paid, so that a kill at any later instant leaves its name."""
+    entry = Entry(state, {}, f"begin at {state.initial.commit[:12]}", files={"config.json": _json(config)})
+    return write(repo, entry, None)
+
+
 def write(repo: Repository, entry: Entry, tip: str | None) -> str:
     """Make a tick visible: branch, journal and notes in one transaction. Returns the journal's new tip.
 
@@ -46,11 +52,9 @@ def write(repo: Repository, entry: Entry, tip: str | None) -> str:
         tip: the journal's commit as this process left it, `None` for a new run.
     """
     state = entry.state
-    files: dict[str, Change] = {
-        "state.json": _json(state.to_json()),
-        f"steps/{state.tick:04d}.json": _json(entry.record),
-        **entry.files,
-    }
+    files: dict[str, Change] = {"state.json": _json(state.to_json()), **entry.files}
+    if entry.record:
+        files[f"steps/{state.tick:04d}.json"] = _json(entry.record)
     commit = Commit(f"{entry.subject}\n", (tip,) if tip else (), files)
     new = write_commits(repo, [commit])[0].commit
     moves = [RefUpdate(state.journal, new, tip)]
@@ -84,6 +88,21 @@ def runs(repo: Repository, skill: str) -> dict[str, str]:
     return {ref.rsplit("/", 1)[1]: tip for ref, tip in sorted(refs.items())}
 
 
+def open_runs(repo: Repository, skill: str) -> list[tuple[RunState, str]]:
+    """State and tip of every run that is not closed, oldest first. A journal that cannot be read is passed over."""
+    tips = list(runs(repo, skill).values())
+    blobs = read_blobs(repo, [f"{tip}:state.json" for tip in tips])
+    found = [(_state(blob), tip) for blob, tip in zip(blobs, tips, strict=True)]
+    return [(state, tip) for state, tip in found if state and not state.closed]
+
+
+def _state(blob: bytes | None) -> RunState | None:
+    try:
+        return RunState.from_json(json.loads(blob or b""))
+    except (ValueError, TypeError, KeyError):
+        return None
+
+
 def steps(repo: Repository, tip: str) -> list[dict[str, Any]]:
     """Step records of a journal, in order."""
     names = repo.git.text("ls-tree", "-z", "--name-only", "--full-tree", tip, "--", "steps/").split("\0")
@@ -94,11 +113,6 @@ def steps(repo: Repository, tip: str) -> list[dict[str, Any]]:
 def read_file(repo: Repository, tip: str, path: str) -> str:
     """A text file of the journal, empty when it is not there."""
     return (read_blob(repo, f"{tip}:{path}") or b"").decode("utf-8", "replace")
-
-
-def config_file(config: Mapping[str, Any]) -> bytes:
-    """The resolved configuration as the journal keeps it."""
-    return _json(config)
 
 
 def _json(value: Any) -> bytes:

@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import dataclasses
 import time
+from collections.abc import Sequence
+from typing import Any
 
 from skillgit.evals.measure import Measurement, measure, measure_against
+from skillgit.evals.rollouts import Outcome as Rollout
 from skillgit.events import StepStarted
 from skillgit.git.skillstore import Version
+from skillgit.optimizer.advisor import Drop
 from skillgit.optimizer.aggregate import aggregate
+from skillgit.optimizer.appendix import with_reminders
 from skillgit.optimizer.boundary import compare, meta_skill, slow_update
-from skillgit.optimizer.reflect import reflect, stop_if_all_failed
+from skillgit.optimizer.modes import Proposal
+from skillgit.optimizer.patches import Patch
+from skillgit.optimizer.rate import autonomous_budget
+from skillgit.optimizer.reflect import reflect, stop_if_many_failed
 from skillgit.optimizer.select import select
+from skillgit.optimizer.update import update
 from skillgit.skills.document import Document
-from skillgit.skills.edits import apply_edits
 from skillgit.train import ending
 from skillgit.train.outcome import Outcome, finish, judged
 from skillgit.train.plan import Tick
@@ -30,7 +38,8 @@ def train(run: Run) -> None:
 
 def baseline(run: Run, tick: Tick) -> None:
     """Measure the initial skill on val; with a perfect score there is nothing to train."""
-    run.val = measure(run.rollouts, run.version(run.state.initial), run.tasks("val"), step=tick.number, stage="val")
+    initial, samples = run.version(run.state.initial), run.config.evaluation.repeats
+    run.val = measure(run.rollouts, initial, run.tasks("val"), step=tick.number, stage="val", samples=samples)
     ending.start(run, tick, run.val)
 
 
@@ -46,27 +55,50 @@ def step(run: Run, tick: Tick) -> None:
         run.advisor, run.config, current.text, outcomes, context=run.context, budget=budget, step=tick.number
     )
     drops = run.advisor.take_drops()
-    stop_if_all_failed("analyst", [drop.reason for drop in drops if drop.failed], len(patches) + len(drops))
+    failures = [drop.reason for drop in drops if drop.failed]
+    stop_if_many_failed(failures, len(patches) + len(drops), run.config.evaluation.max_error_rate)
 
     patch = aggregate(run.advisor, run.config, current.text, patches, memory=run.memory, step=tick.number)
-    edits = select(run.advisor, run.config, current.text, patch, memory=run.memory, budget=budget, step=tick.number)
-    document, results = apply_edits(current.document, edits)
+    edits, rate = choose(run, current, patch, outcomes, tick)
+    candidate = update(run.advisor, current.document, edits, context=run.context, step=tick.number, guard=run.guard)
+    document = remind(run, candidate.document, patch.notes, tick)
 
     drops += run.advisor.take_drops()
-    outcome = Outcome(tick, started, outcomes, patch, edits, results, tuple(drops))
-    if not edits:
+    outcome = Outcome(tick, started, outcomes, patch, edits, candidate, tuple(drops), rate=rate)
+    if not edits and not patch.notes:
         outcome = dataclasses.replace(outcome, verdict="skip_no_patches")
     elif document != current.document:
         outcome = judged(outcome, evaluate(run, run.candidate(document), tick), current_measurement(run, tick), run)
     finish(run, outcome)
 
 
+def choose(
+    run: Run, current: Version, patch: Patch, outcomes: Sequence[Rollout], tick: Tick
+) -> tuple[tuple[Proposal, ...], dict[str, Any] | None]:
+    """The proposals this step carries out, and the optimizer's own decision when the budget is up to it."""
+    budget, rate = run.plan.budget(tick.step), None
+    if run.config.optimizer.lr_control_mode == "autonomous" and patch.edits:
+        budget, rate = autonomous_budget(
+            run.advisor, current.text, patch, outcomes, context=run.context, step=tick.number
+        )
+    chosen = select(run.advisor, run.config, current.text, patch, memory=run.memory, budget=budget, step=tick.number)
+    return chosen, rate
+
+
+def remind(run: Run, document: Document, notes: Sequence[str], tick: Tick) -> Document:
+    """The document with reminders of rules that were there and not followed, as part of the same candidate."""
+    if not notes:
+        return document
+    threshold = run.config.optimizer.skill_aware_consolidate_threshold
+    return with_reminders(run.advisor, document, notes, threshold=threshold, step=tick.number, guard=run.guard)
+
+
 def boundary(run: Run, tick: Tick) -> None:
     """The end of an epoch: compare its first and last skill, rewrite the guidance, take notes, start a new buffer."""
     outcome = Outcome(tick, time.monotonic())
-    before, after = run.version(run.state.epoch_start), run.version(run.state.current)
     slow, meta = run.plan.boundary_work(tick)
-    if (slow or meta) and before.object != after.object:
+    if (slow or meta) and run.state.epoch_start.object != run.state.current.object:
+        before, after = run.version(run.state.epoch_start), run.version(run.state.current)
         pairs = compare(run.rollouts, before, after, run.tasks("train"), **_sample(run, tick))
         limit = run.config.gradient.trajectory_chars
         if meta:
@@ -79,14 +111,18 @@ def boundary(run: Run, tick: Tick) -> None:
     finish(run, outcome)
 
 
-def _sample(run: Run, tick: Tick) -> dict[str, int]:
-    samples, seed = run.config.optimizer.slow_update_samples, run.config.train.seed + 2000 * tick.epoch
-    return {"samples": samples, "seed": seed, "step": tick.number}
+def _sample(run: Run, tick: Tick) -> dict[str, Any]:
+    optimizer, seed = run.config.optimizer, run.config.train.seed + 2000 * tick.epoch
+    policy, samples = optimizer.longitudinal_pair_policy, optimizer.slow_update_samples
+    return {"samples": samples, "seed": seed, "step": tick.number, "policy": policy}
 
 
 def _try_guidance(run: Run, outcome: Outcome, document: Document) -> Outcome:
     base = current_measurement(run, outcome.tick)
     if document == base.version.document:
+        return outcome
+    if leak := run.guard(base.version.document.text, document.text):
+        run.advisor.drop(Drop("slow_update", 0, leak))
         return outcome
     gated = run.config.optimizer.slow_update_gate_with_selection
     measured = evaluate(run, run.candidate(document), outcome.tick, gated=gated)
@@ -94,20 +130,23 @@ def _try_guidance(run: Run, outcome: Outcome, document: Document) -> Outcome:
 
 
 def current_measurement(run: Run, tick: Tick) -> Measurement:
-    """The current version on val; after a resume, or where answers were missing, the store fills it in."""
-    if run.val is None or not run.val.complete:
-        version = run.version(run.state.current)
-        run.val = measure(run.rollouts, version, run.tasks("val"), step=tick.number, stage="val")
-        run.target.forget_reuse(tick.number)
+    """The current version on val: from the store after a resume; missing answers are asked for once a tick."""
+    if run.val is None or (not run.val.complete and run.val_tick < tick.number):
+        with run.target.restoring():
+            version = run.version(run.state.current)
+            samples = run.config.evaluation.repeats
+            run.val = measure(run.rollouts, version, run.tasks("val"), step=tick.number, stage="val", samples=samples)
+        run.val_tick = tick.number
     return run.val
 
 
 def evaluate(run: Run, candidate: Version, tick: Tick, *, gated: bool = True) -> Measurement:
     """A candidate on val, no further than the gate needs."""
     evaluation = run.config.evaluation
+    samples = evaluation.repeats
     if gated and evaluation.use_gate and evaluation.fail_first:
         base = current_measurement(run, tick)
         return measure_against(
-            run.rollouts, candidate, run.tasks("val"), base, run.metric, step=tick.number, stage="val"
+            run.rollouts, candidate, run.tasks("val"), base, run.rule, step=tick.number, stage="val", samples=samples
         )
-    return measure(run.rollouts, candidate, run.tasks("val"), step=tick.number, stage="val")
+    return measure(run.rollouts, candidate, run.tasks("val"), step=tick.number, stage="val", samples=samples)

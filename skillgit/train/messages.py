@@ -41,7 +41,10 @@ def commit_message(run: Run, outcome: Outcome) -> str:
 def gate_line(run: Run, outcome: Outcome) -> str:
     """One line for `git log --notes=skillgit/gates`."""
     where = f"step {outcome.tick.step}" if outcome.tick.kind == "step" else f"end of epoch {outcome.tick.epoch}"
-    return f"{outcome.verdict}: {change_text(outcome, run.metric)}; run {run.state.run}, {where}: {outcome.title}"
+    why = f" ({outcome.why})" if outcome.why else ""
+    noise = "" if run.believable is None else f"; believable change {run.believable:.3f}"
+    scores = change_text(outcome, run.metric)
+    return f"{outcome.verdict}{why}: {scores}{noise}; run {run.state.run}, {where}: {outcome.title}"
 
 
 def baseline_line(run: Run, measured: Measurement) -> str:

@@ -8,17 +8,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from skillgit.evals.gate import ACCEPTED, Metric, Verdict, cannot_win, decide, flips, mean
+from skillgit.evals.gate import ACCEPTED, Metric, Verdict, flips, mean
 from skillgit.evals.measure import Measurement
 from skillgit.evals.records import merge_lines
 from skillgit.evals.rollouts import Outcome as Rollout
+from skillgit.evals.rule import tokens
 from skillgit.events import StepFinished
 from skillgit.git import notes
 from skillgit.git.objects import Change
 from skillgit.optimizer.advisor import Drop
-from skillgit.optimizer.memory import BufferEntry, edit_line
+from skillgit.optimizer.memory import BufferEntry
+from skillgit.optimizer.modes import Proposal, line
 from skillgit.optimizer.patches import Patch
 from skillgit.optimizer.trajectories import failed
+from skillgit.optimizer.update import Update
 from skillgit.skills.edits import Edit, EditResult
 from skillgit.skills.patch import describe, unified_diff
 from skillgit.train import journal, messages
@@ -36,66 +39,66 @@ class Outcome:
     Attributes:
         started: monotonic seconds at its beginning.
         rollouts: train rollouts of a step.
-        patch: all proposed edits together; `edits` those selected, `results` what applying them gave.
+        patch: everything proposed; `edits` what was selected of it, `update` what carrying that out gave.
         meta_skill: the optimizer's notes after it, `None` when unchanged.
         candidate, base: what the gate compared, `None` when nothing was evaluated.
-        verdict: of the gate, or why nothing was evaluated.
+        verdict: of the gate, or why nothing was evaluated; `why` says more when it was not accepted.
+        rate: the optimizer's own decision on the edit budget.
     """
 
     tick: Tick
     started: float
     rollouts: Sequence[Rollout] = ()
     patch: Patch = NO_PATCH
-    edits: tuple[Edit, ...] = ()
-    results: tuple[EditResult, ...] = ()
+    edits: tuple[Proposal, ...] = ()
+    update: Update | None = None
     drops: tuple[Drop, ...] = ()
     meta_skill: str | None = None
     candidate: Measurement | None = None
     base: Measurement | None = None
     verdict: Verdict = "no_op"
+    why: str = ""
+    rate: dict[str, Any] | None = None
+
+    @property
+    def results(self) -> tuple[EditResult, ...]:
+        """What applying each edit gave, in `patch` mode."""
+        return self.update.results if self.update else ()
 
     @property
     def applied(self) -> int:
-        """Number of edits that changed the document."""
-        return sum(result.outcome == "applied" for result in self.results)
+        """Number of proposals that changed the document."""
+        if self.results or self.update is None:
+            return sum(result.outcome == "applied" for result in self.results)
+        return len(self.edits) if self.candidate else 0
 
     @property
     def title(self) -> str:
         """What the change does, as an imperative phrase."""
         if self.tick.kind == "boundary":
             return "rewrite the guidance block" if self.candidate else "close the epoch"
-        return describe(self.results) or describe(self.edits) or "propose nothing"
+        edits = [edit for edit in self.edits if isinstance(edit, Edit)]
+        others = [edit.title for edit in self.edits if not isinstance(edit, Edit)]
+        summary = f"rewrite: {'; '.join(others)}" if others else ""
+        phrase = describe(self.results) or describe(edits) or " ".join(summary.split())[:60]
+        return phrase or ("add reminders" if self.patch.notes else "propose nothing")
 
 
 def judged(outcome: Outcome, candidate: Measurement, base: Measurement, run: Run, *, gated: bool = True) -> Outcome:
     """The outcome with the gate's verdict on a measured candidate."""
-    use_gate = gated and run.config.evaluation.use_gate
+    rule = run.rule if gated else dataclasses.replace(run.rule, use_gate=False)
+    contest = rule.contest(candidate.version.document.text, base.version.document.text)
     best = run.state.best.score if run.state.best.score is not None else 0.0
-    verdict = _verdict(candidate, base, run.metric, best, use_gate=use_gate)
-    return dataclasses.replace(outcome, candidate=candidate, base=base, verdict=verdict)
-
-
-def _verdict(candidate: Measurement, base: Measurement, metric: Metric, best: float, *, use_gate: bool) -> Verdict:
-    new, old = candidate.values(metric), base.values(metric)
-    common = [task for task in new if task in old]
-    if use_gate and cannot_win(new, old, _unmeasured(candidate, base)):
-        return "reject"
-    score, base_score = mean([new[task] for task in common]), mean([old[task] for task in common])
-    if score is None or base_score is None:
-        return "unverified"
-    return decide(score, base_score, best, use_gate=use_gate)
-
-
-def _unmeasured(candidate: Measurement, base: Measurement) -> list[str]:
-    known = {*base.scores, *base.errors}
-    return [task for task in known if task not in candidate.scores]
+    missing = [task for task in {*base.scores, *base.errors} if task not in candidate.scores]
+    verdict, why = rule.verdict(candidate.values(rule.metric), base.values(rule.metric), missing, contest, best)
+    return dataclasses.replace(outcome, candidate=candidate, base=base, verdict=verdict, why=why)
 
 
 def finish(run: Run, outcome: Outcome) -> None:
     """Write the outcome down, move the run on, and tell about it."""
     commit = _commit(run, outcome) if outcome.verdict in ACCEPTED and outcome.candidate else None
     before = run.state
-    state = _next_state(before, outcome, commit, run.metric)
+    state = _next_state(run, outcome, commit)
     record, lines = _evidence(run, outcome, commit)
     entry = journal.Entry(
         state=state,
@@ -108,7 +111,7 @@ def finish(run: Run, outcome: Outcome) -> None:
     )
     run.finish(outcome.tick, entry)
     if commit:
-        run.val = outcome.candidate
+        run.val, run.val_tick = outcome.candidate, outcome.tick.number
     run.sink(_event(outcome, run, before, commit))
 
 
@@ -117,13 +120,14 @@ def _commit(run: Run, outcome: Outcome) -> str:
     return run.commit(outcome.candidate.version, messages.commit_message(run, outcome))
 
 
-def _next_state(state: RunState, outcome: Outcome, commit: str | None, metric: Metric) -> RunState:
+def _next_state(run: Run, outcome: Outcome, commit: str | None) -> RunState:
+    state, metric = run.state, run.metric
     current, best = state.current, state.best
     if commit and outcome.candidate:
-        score = outcome.candidate.score(metric)
+        score = run.gate_score(outcome.candidate)
         current = Mark(commit, outcome.candidate.version.object, outcome.tick.step, score)
         best = current if score is not None and (best.score is None or score > best.score) else best
-    counter = "accepted" if commit else "rejected" if outcome.verdict in ("reject", "unverified") else "skipped"
+    counter = "accepted" if commit else "rejected" if outcome.candidate else "skipped"
     closing = outcome.tick.kind == "boundary"
     return dataclasses.replace(
         state,
@@ -132,10 +136,14 @@ def _next_state(state: RunState, outcome: Outcome, commit: str | None, metric: M
         epoch_start=current if closing else state.epoch_start,
         buffer=() if closing else _buffer(state, outcome, metric),
         meta_skill=state.meta_skill if outcome.meta_skill is None else outcome.meta_skill,
-        reason="no_headroom" if current.score == 1.0 else "",
+        reason="no_headroom" if commit and _is_perfect(outcome.candidate, metric) else "",
         # An epoch's end that changed nothing is no decision.
         **({} if closing and not outcome.candidate else {counter: getattr(state, counter) + 1}),
     )
+
+
+def _is_perfect(measured: Measurement | None, metric: Metric) -> bool:
+    return measured is not None and measured.complete and measured.score(metric) == 1.0
 
 
 def _buffer(state: RunState, outcome: Outcome, metric: Metric) -> tuple[BufferEntry, ...]:
@@ -149,7 +157,7 @@ def _buffer(state: RunState, outcome: Outcome, metric: Metric) -> tuple[BufferEn
         failed=sum(failed(rollout) for rollout in scored),
         total=len(scored),
         patterns=outcome.patch.patterns,
-        edits=() if accepted else tuple(edit_line(e.op, e.target, e.content) for e in outcome.edits),
+        edits=() if accepted else tuple(line(edit)[:300] for edit in outcome.edits),
         score_before=outcome.base.score(metric) if outcome.base else None,
         score_after=outcome.candidate.score(metric) if outcome.candidate.complete else None,
     )
@@ -163,6 +171,7 @@ def gate_facts(outcome: Outcome, metric: Metric) -> dict[str, Any]:
     improved, regressed = flips(outcome.base.values(metric), outcome.candidate.values(metric))
     return {
         "verdict": outcome.verdict,
+        **({"why": outcome.why} if outcome.why else {}),
         "base": outcome.base.version.object,
         "base_score": outcome.base.score(metric),
         "improved": list(improved),
@@ -204,11 +213,17 @@ def _step_record(outcome: Outcome, run: Run) -> dict[str, Any]:
         "patterns": list(outcome.patch.patterns),
         "malformed": list(outcome.patch.malformed),
         "edits": [_edit_record(edit, outcome.results, n) for n, edit in enumerate(outcome.edits)],
+        "notes": list(outcome.patch.notes),
+        "rate": outcome.rate,
+        "rewrite": {"summary": list(outcome.update.summary), "refused": outcome.update.refused}
+        if outcome.update
+        else None,
+        "tokens": None if outcome.candidate is None else tokens(outcome.candidate.version.document.text),
         "drops": [dataclasses.asdict(drop) for drop in outcome.drops],
     }
 
 
-def _edit_record(edit: Edit, results: Sequence[EditResult], number: int) -> dict[str, Any]:
+def _edit_record(edit: Proposal, results: Sequence[EditResult], number: int) -> dict[str, Any]:
     result = results[number] if number < len(results) else None
     return edit.to_json() | ({"outcome": result.outcome, "reason": result.reason} if result else {})
 

@@ -45,9 +45,14 @@ class Plan:
         """Training steps of the whole run."""
         return self.steps_per_epoch * self.config.train.num_epochs
 
-    def budget(self, step: int) -> int:
-        """Edit budget of a step (1-based)."""
+    def budget(self, step: int) -> int | None:
+        """Edit budget of a step (1-based); `None` for no limit."""
         optimizer = self.config.optimizer
+        unlimited = optimizer.lr_control_mode == "none" or optimizer.lr_scheduler == "autonomous"
+        if unlimited or optimizer.skill_update_mode == "full_rewrite_minibatch":
+            return None
+        if optimizer.lr_control_mode == "autonomous":
+            return optimizer.learning_rate
         lowest = min(optimizer.min_learning_rate, optimizer.learning_rate)
         return edit_budget(optimizer.lr_scheduler, step, self.steps, optimizer.learning_rate, lowest)
 
@@ -69,23 +74,27 @@ class Plan:
         return {"target": target, "optimizer": optimizer}
 
     def _calls(self, tick: Tick) -> tuple[int, int]:
-        val, samples = len(self.splits.val), min(self.config.optimizer.slow_update_samples, len(self.splits.train))
+        samples_per_task = self.config.evaluation.repeats
+        val, samples = (
+            samples_per_task * len(self.splits.val),
+            min(self.config.optimizer.slow_update_samples, len(self.splits.train)),
+        )
         if tick.kind == "baseline":
             return val, 0
         if tick.kind == "final":
-            return 3 * len(self.splits.test) if self.config.evaluation.eval_test else 0, 0
+            test = self.splits.test if self.config.evaluation.eval_test else ()
+            return 3 * (len(test) + samples_per_task * len(self.splits.confirm)), 0
         if tick.kind == "step":
-            return len(self.tasks(tick)) + val, self._optimizer_calls(len(self.tasks(tick)))
+            return len(self.tasks(tick)) + val, self._optimizer_calls(tick)
         slow, meta = self.boundary_work(tick)
         return (2 * samples if slow or meta else 0) + (val if slow else 0), int(slow) + int(meta)
 
-    def _optimizer_calls(self, batch: int) -> int:
-        gradient = self.config.gradient
-        analysts = math.ceil(batch / gradient.minibatch_size) + (0 if gradient.failure_only else 1)
+    def _optimizer_calls(self, tick: Tick) -> int:
+        gradient, batch = self.config.gradient, len(self.tasks(tick))
         if self.config.optimizer.profile == "small":
-            return math.ceil(batch / (1 if gradient.group_by_tag else gradient.minibatch_size))
-        merges = level = analysts
-        merges = 0
+            return min(batch, self.budget(tick.step) or batch)
+        analysts = math.ceil(batch / gradient.minibatch_size) + (0 if gradient.failure_only else 1)
+        merges, level = 0, analysts
         while level > 1:
             level = math.ceil(level / gradient.merge_batch_size)
             merges += level

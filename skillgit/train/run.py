@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from skillgit.config.schema import Config
@@ -13,16 +15,20 @@ from skillgit.evals import records, setup
 from skillgit.evals.caller import Caller
 from skillgit.evals.gate import Metric
 from skillgit.evals.measure import Measurement
+from skillgit.evals.noise import known_noise
 from skillgit.evals.rollouts import Rollouts
+from skillgit.evals.rule import Rule, text_bonus
+from skillgit.evals.stats import believable_change
 from skillgit.evals.store import StageUsage, Store, add_up
 from skillgit.events import Sink
 from skillgit.git import notes, signing
 from skillgit.git.objects import Commit, write_commits
 from skillgit.git.repository import Repository
-from skillgit.git.skillstore import Place, Version, read_version, write_version
+from skillgit.git.skillstore import Place, Version, change_to, read_version, write_version
 from skillgit.optimizer.advisor import Advisor
 from skillgit.optimizer.memory import context_text, meta_text
 from skillgit.skills.document import Document
+from skillgit.skills.edits import Guard
 from skillgit.tasks.base import Benchmark, Task
 from skillgit.train import journal
 from skillgit.train.plan import Plan, Tick
@@ -34,8 +40,10 @@ class Run:
     """Everything the ticks of one run share. `state`, `tip` and `val` change as the run goes on.
 
     Attributes:
-        tip: the journal's commit, `None` before the first tick.
+        tip: the journal's commit.
+        guard: refuses changes that would leak tasks or graders into the skill.
         val: the current version measured on val, once it has been.
+        val_tick: the tick that measured it.
     """
 
     repo: Repository
@@ -50,14 +58,44 @@ class Run:
     advisor: Advisor
     sink: Sink
     state: RunState
-    files: Mapping[str, bytes] = field(default_factory=dict)
-    tip: str | None = None
+    tip: str
+    guard: Guard
     val: Measurement | None = None
+    val_tick: int = 0
 
     @property
     def metric(self) -> Metric:
         """The gate's metric."""
         return Metric(self.config.evaluation.gate_metric, self.config.evaluation.gate_mixed_weight)
+
+    @property
+    def rule(self) -> Rule:
+        """When the gate accepts."""
+        evaluation = self.config.evaluation
+        density = evaluation.semantic_density_weight if evaluation.use_semantic_density else 0.0
+        return Rule(
+            metric=self.metric,
+            use_gate=evaluation.use_gate,
+            confidence=evaluation.confidence,
+            pinned=_pinned(self.tasks("val"), evaluation.no_regression),
+            shorter_ties=evaluation.accept_shorter_ties,
+            bonus=text_bonus(evaluation.leading_words, density, evaluation.length_weight),
+        )
+
+    @cached_property
+    def believable(self) -> float | None:
+        """The smallest score change that can be believed, from `skillgit noise`; `None` when it was not measured."""
+        objects = [self.state.initial.object, self.state.current.object]
+        known = known_noise(self.repo, objects, self.conditions("val"))
+        if known is None:
+            return None
+        change = believable_change(len(self.tasks("val")), known["flip_rate"], known["confidence"])
+        return None if math.isinf(change) else change
+
+    def gate_score(self, measured: Measurement) -> float | None:
+        """A measurement's gate score, with what the text itself adds."""
+        score = measured.score(self.metric)
+        return None if score is None else score + self.rule.bonus(measured.version.document.text)
 
     @property
     def context(self) -> str:
@@ -78,11 +116,13 @@ class Run:
 
     def candidate(self, document: Document) -> Version:
         """A version with a new document on top of the current commit."""
-        return write_version(self.repo, self.state.current.commit, self.place, document)
+        current = self.state.current.commit
+        mode = self.val.version.mode if self.val else "100644"
+        return write_version(self.repo, current, self.place, document, mode)
 
     def commit(self, version: Version, message: str) -> str:
         """A commit of a version on top of the current one, signed when the user signs. No ref moves."""
-        changes = {self.place.document: version.document.encode()}
+        changes = change_to(self.place, version)
         commit = write_commits(self.repo, [Commit(message, (self.state.current.commit,), changes)])[0].commit
         return signing.resign(self.repo, commit) if self.signs else commit
 
@@ -118,9 +158,16 @@ class Run:
         usage = add_up([*self.state.usage, *self.store.spent(self.state.run, self.state.tick)])
         reused = self.state.reused + self.target.reused(tick.number) + self.optimizer.reused(tick.number)
         state = dataclasses.replace(entry.state, tick=tick.number, usage=tuple(usage), reused=reused)
-        files = {**self.files, **entry.files} if self.tip is None else entry.files
-        self.tip = journal.write(self.repo, dataclasses.replace(entry, state=state, files=files), self.tip)
+        self.tip = journal.write(self.repo, dataclasses.replace(entry, state=state), self.tip)
         self.state = state
+
+
+def _pinned(tasks: Sequence[Task], setting: str) -> frozenset[str]:
+    """Ids of the tasks that must not get worse: none for `off`, all for `all`, else those with one of the tags."""
+    if setting == "off":
+        return frozenset()
+    tags = {tag.strip() for tag in setting.split(",")}
+    return frozenset(task.id for task in tasks if setting == "all" or tags & set(task.tags))
 
 
 def _totals(usage: Sequence[StageUsage]) -> dict[str, Any]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import re
 import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from skillgit.config.load import from_resolved, resolved
 from skillgit.config.schema import Budget as BudgetSection
@@ -20,6 +22,7 @@ from skillgit.evals.store import Store
 from skillgit.events import RunPlanned, Sink
 from skillgit.git import signing
 from skillgit.git.objects import Commit, write_commits
+from skillgit.git.publish import refuse_blocked
 from skillgit.git.repository import Repository
 from skillgit.git.skillstore import Place, find, read_version, uncommitted
 from skillgit.models.base import ROLES, ModelSpec
@@ -28,9 +31,16 @@ from skillgit.models.roles import role_spec
 from skillgit.optimizer.advisor import Advisor
 from skillgit.tasks.base import Benchmark, Splits, digest
 from skillgit.train import journal
+from skillgit.train.leakage import leak_guard
 from skillgit.train.plan import Plan, make_plan
 from skillgit.train.run import Run
 from skillgit.train.state import Mark, RunState
+
+# Keys that say how calls are made, not what is asked: with another address or more patience a run still goes on.
+_HOW = re.compile(
+    r"budget|model\.((optimizer_|target_)?(base_url|api_key_env)|timeout|retries|local\.threads)"
+    r"|env\.(workers|exec_timeout)|gradient\.analyst_workers"
+)
 
 
 @dataclass(frozen=True)
@@ -64,13 +74,14 @@ def prepare(repo: Repository, config: Config, skill: str, *, cwd: Path | None = 
     benchmark, splits = load_tasks(repo, config, place)
     plan = make_plan(config, splits)
     fingerprint = _fingerprint(config, place, splits, benchmark, _content(repo, place))
-    unfinished = [] if fresh else [run for run in _unfinished(repo, place, fingerprint) if not _is_running(repo, run)]
-    if unfinished:
-        state, _, tip = journal.load(repo, place.name, unfinished[-1].run)
+    if not fresh and (unfinished := _unfinished(repo, place, fingerprint)):
+        state, tip = unfinished
         note = f"going on with run {state.run}, which this command began earlier (--fresh starts a new one)"
+        _check_branch(repo, state)
         return Prepared(repo, config, place, benchmark, plan, state, tip, (note,))
-    base, notes = _base(repo, place)
+    base, notes = _base(repo, place, sign=config.git.sign == "auto")
     state = _new_state(repo, place, base, fingerprint)
+    refuse_blocked(repo, state.branch)
     return Prepared(repo, config, place, benchmark, plan, state, None, notes)
 
 
@@ -100,13 +111,17 @@ def prepare_resume(repo: Repository, skill: str, run: str, budget: BudgetSection
 def opened(prepared: Prepared, sink: Sink, environ: Mapping[str, str] | None = None) -> Iterator[Run]:
     """The run with its models and its store, held against other processes until the block ends.
 
-    Its plan is told to the sink before anything is paid.
+    Its plan is told to the sink, and a new run's journal is begun, before anything is paid.
+
+    Raises:
+        GitError: another process works on the run, or has since it was prepared; or signing does not work.
     """
     repo, config, state = prepared.repo, prepared.config, prepared.state
     environ = os.environ if environ is None else environ
     sink(planned(prepared, environ))
     with ExitStack() as stack:
         stack.enter_context(repo.lock(_lock_name(state.skill, state.run), wait=False))
+        _check_tip(repo, prepared)
         if config.git.sign == "auto":
             signing.check(repo)
         store = stack.enter_context(open_store(repo))
@@ -125,9 +140,9 @@ def opened(prepared: Prepared, sink: Sink, environ: Mapping[str, str] | None = N
             rollouts=make_rollouts(config, prepared.benchmark, target, sink),
             advisor=Advisor(optimizer, state.run, config.train.seed, config.model.optimizer_max_tokens or None),
             sink=sink,
+            guard=leak_guard(prepared.plan.splits, config.leaks),
             state=state,
-            files={"config.json": journal.config_file(resolved(config))},
-            tip=prepared.tip,
+            tip=prepared.tip or journal.begin(repo, state, resolved(config)),
         )
 
 
@@ -140,11 +155,26 @@ def _spent(state: RunState, store: Store) -> Spent:
     )
 
 
+def _check_tip(repo: Repository, prepared: Prepared) -> None:
+    state = prepared.state
+    if repo.resolve(state.journal) != prepared.tip:
+        raise GitError(f"run {state.run} was taken further by another process", fix="run the command again")
+
+
 def _fingerprint(config: Config, place: Place, splits: Splits, benchmark: Benchmark, content: str) -> str:
-    """Identity of what a run depends on; limits and the number of threads do not change it."""
-    settings = {name: section for name, section in resolved(config).items() if name != "budget"}
+    """Identity of what a run depends on; limits, and how and how fast a model is reached, do not change it."""
+    settings = _without(resolved(config), "")
     tasks = [[task.digest() for task in split] for split in (splits.train, splits.val, splits.test)]
     return digest([settings, place.path, tasks, benchmark.judge_digest(), content])
+
+
+def _without(section: Mapping[str, Any], prefix: str) -> dict[str, Any]:
+    """A configuration section without the keys that only say how a run is carried out."""
+    kept = {name: value for name, value in section.items() if not _HOW.fullmatch(f"{prefix}{name}")}
+    return {
+        name: _without(value, f"{prefix}{name}.") if isinstance(value, Mapping) else value
+        for name, value in kept.items()
+    }
 
 
 def _content(repo: Repository, place: Place) -> str:
@@ -156,9 +186,10 @@ def _content(repo: Repository, place: Place) -> str:
     return repo.resolve(f"HEAD:{place.path}") or ""
 
 
-def _unfinished(repo: Repository, place: Place, fingerprint: str) -> list[RunState]:
-    states = [journal.load(repo, place.name, run)[0] for run in journal.runs(repo, place.name)]
-    return [state for state in states if state.fingerprint == fingerprint and not state.closed]
+def _unfinished(repo: Repository, place: Place, fingerprint: str) -> tuple[RunState, str] | None:
+    """State and journal of the newest run to go on with."""
+    runs = [(state, tip) for state, tip in journal.open_runs(repo, place.name) if state.fingerprint == fingerprint]
+    return next((run for run in reversed(runs) if not _is_running(repo, run[0])), None)
 
 
 def _is_running(repo: Repository, state: RunState) -> bool:
@@ -173,7 +204,7 @@ def _lock_name(skill: str, run: str) -> str:
     return f"run-{skill}-{run}"
 
 
-def _base(repo: Repository, place: Place) -> tuple[str, tuple[str, ...]]:
+def _base(repo: Repository, place: Place, *, sign: bool) -> tuple[str, tuple[str, ...]]:
     """The commit a run starts from: HEAD, or HEAD with the skill's uncommitted changes committed on top."""
     head = repo.head()
     changes = uncommitted(repo, place)
@@ -187,7 +218,7 @@ def _base(repo: Repository, place: Place) -> tuple[str, tuple[str, ...]]:
     note = (
         f"{what} of {place.path} differ from HEAD; they are the branch's first commit, your working tree stays as it is"
     )
-    return (signing.resign(repo, commit) if signing.wanted(repo) else commit), (note,)
+    return (signing.resign(repo, commit) if sign and signing.wanted(repo) else commit), (note,)
 
 
 def _new_state(repo: Repository, place: Place, base: str, fingerprint: str) -> RunState:
@@ -217,8 +248,15 @@ def _run_name() -> str:
 
 
 def _check_branch(repo: Repository, state: RunState) -> None:
+    if folder := repo.checked_out(state.branch):
+        raise GitError(
+            f"branch {state.branch} is checked out in {folder}",
+            why="moving it would make every file there look changed",
+            fix=f"git -C {folder} switch --detach, then run the command again",
+        )
     tip = repo.resolve(f"refs/heads/{state.branch}")
-    if tip != state.current.commit:
+    # The branch begins with the baseline.
+    if tip != (state.current.commit if state.tick >= 0 else None):
         raise GitError(
             f"branch {state.branch} is not where run {state.run} left it",
             why=f"expected {state.current.commit[:12]}, found {tip[:12] if tip else 'no branch'}",

@@ -37,7 +37,7 @@ class RunState:
         reused: calls served from earlier steps or runs.
         reason: why no further step is made, empty while there is none.
         closed: the run is over, its report made.
-        test: scores on test by version name.
+        report: scores by split (`test`, `confirm`) and version name.
     """
 
     run: str
@@ -59,7 +59,7 @@ class RunState:
     reused: int = 0
     reason: str = ""
     closed: bool = False
-    test: dict[str, Any] = field(default_factory=dict)
+    report: dict[str, Any] = field(default_factory=dict)
 
     @property
     def branch(self) -> str:

@@ -124,7 +124,7 @@ def searchqa(tmp_path):
 def test_searchqa_reads_a_split_folder_or_splits_a_file(searchqa):
     splits = searchqa(split_mode="split_dir", split_dir="d").load()
     assert [len(s) for s in (splits.train, splits.val, splits.test)] == [4, 2, 4]
-    assert [len(s) for s in vars(searchqa(split_dir="d", limit=1).load()).values()] == [1, 1, 1]
+    assert [len(s) for s in vars(searchqa(split_dir="d", limit=1).load()).values()] == [1, 1, 1, 0]
     ratio = searchqa(split_mode="ratio", data_path="all.jsonl").load()
     assert [len(s) for s in (ratio.train, ratio.val, ratio.test)] == [2, 1, 7]
 

@@ -1,0 +1,5 @@
+"""`python -m skillgit`."""
+
+from skillgit.cli.main import main
+
+main()

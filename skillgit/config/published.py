@@ -1,0 +1,252 @@
+"""Configuration as SkillOpt writes it: flat names, aliases of keys and values, and keys that have no effect here.
+
+Everything accepted under another name is reported; nothing is dropped without a word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from skillgit.config.layers import Layer, Value
+from skillgit.errors import ConfigError
+
+_SECTION_OF = {
+    "model": (
+        "optimizer_backend target_backend reasoning_effort rewrite_reasoning_effort rewrite_max_completion_tokens"
+    ),
+    "train": "num_epochs train_size batch_size accumulation seed steps_per_epoch",
+    "gradient": "minibatch_size merge_batch_size analyst_workers failure_only max_analyst_rounds",
+    "optimizer": (
+        "lr_scheduler lr_control_mode skill_update_mode use_slow_update slow_update_samples"
+        " slow_update_gate_with_selection longitudinal_pair_policy use_meta_skill use_skill_aware_reflection"
+        " skill_aware_appendix_source skill_aware_consolidate_threshold"
+    ),
+    "evaluation": (
+        "use_gate sel_env_num test_env_num eval_test gate_metric gate_mixed_weight use_semantic_density"
+        " semantic_density_weight leading_words"
+    ),
+    "env": (
+        "skill_init split_mode split_ratio split_seed split_dir data_path split_output_dir exec_timeout out_root"
+        " workers limit max_turns max_completion_tokens"
+    ),
+}
+
+FLAT = {leaf: f"{section}.{leaf}" for section, leaves in _SECTION_OF.items() for leaf in leaves.split()} | {
+    "env": "env.name",
+    "model_backend": "model.backend",
+    "optimizer_model": "model.optimizer",
+    "target_model": "model.target",
+    "edit_budget": "optimizer.learning_rate",
+    "min_edit_budget": "optimizer.min_learning_rate",
+    "meta_edit_budget": "optimizer.meta_learning_rate",
+}
+"""Flat name to its place."""
+
+_VALUE_ALIASES: Mapping[str, Mapping[str, str]] = {
+    "optimizer.lr_control_mode": {
+        **dict.fromkeys(("manual", "scheduler", "scheduled"), "fixed"),
+        **dict.fromkeys(("auto", "optimizer"), "autonomous"),
+        **dict.fromkeys(("off", "no_lr"), "none"),
+    },
+    "optimizer.longitudinal_pair_policy": {
+        **dict.fromkeys(("default", "random", "all"), "mixed"),
+        **dict.fromkeys(("change", "delta", "10_01", "01_10"), "changed"),
+        **dict.fromkeys(("stable", "same", "00_11"), "unchanged"),
+    },
+    "optimizer.skill_update_mode": {
+        "edits": "patch",
+        **dict.fromkeys(("rewrite", "suggestions", "rewrite_suggestions"), "rewrite_from_suggestions"),
+        **dict.fromkeys(
+            ("full_rewrite", "minibatch_full_rewrite", "skill_rewrite_minibatch"), "full_rewrite_minibatch"
+        ),
+    },
+}
+_BACKEND_ALIASES = {
+    **dict.fromkeys(("openai_compatible_chat", "openai-compatible", "compat"), "openai_compatible"),
+    **dict.fromkeys(("azure", "azure-openai"), "azure_openai"),
+    "openai": "codex",
+    **dict.fromkeys(("claude", "anthropic"), "claude_chat"),
+    **dict.fromkeys(("cursor", "cursor_agent"), "cursor_exec"),
+    **dict.fromkeys(("copilot", "copilot_cli", "github_copilot"), "copilot_chat"),
+    "qwen": "qwen_chat",
+    "minimax": "minimax_chat",
+}
+_BACKEND_KEYS = ("model.backend", "model.optimizer_backend", "model.target_backend")
+
+Neutral = Callable[[Any], bool]
+
+
+def _blank(value: Any) -> bool:
+    return value in (None, "")
+
+
+def _one_of(*values: Any) -> Neutral:
+    return lambda value: _blank(value) or value in values
+
+
+_AZURE = ("endpoint", "api_version", "auth_mode", "ad_scope", "managed_identity_client_id")
+_AZURE_DEFAULTS = _one_of("2024-12-01-preview", "https://cognitiveservices.azure.com/.default", "azure_cli")
+_QWEN = ("base_url", "temperature", "timeout_seconds", "max_tokens", "enable_thinking", "thinking_mode")
+_ROLES = ("", "optimizer_", "target_")
+
+# Keys of backends and benchmarks that this version does not have: accepted at the value a published file ships, which
+# asks for nothing; any other value is refused, since it could not be honoured.
+_WITHOUT_EFFECT: dict[str, tuple[Neutral, str]] = {
+    "model.reasoning_effort": (_one_of("medium"), "no installed backend sends a reasoning effort"),
+    "model.rewrite_reasoning_effort": (_one_of("high"), "no installed backend sends a reasoning effort"),
+    "train.steps_per_epoch": (lambda _: True, "it follows from the train tasks and the batch size"),
+    "gradient.max_analyst_rounds": (lambda _: True, "the option is retired: an analyst has one round"),
+    "optimizer.meta_learning_rate": (lambda _: True, "nothing reads it, in SkillOpt neither"),
+    "model.codex_trace_to_optimizer": (_one_of(True), "only exec targets leave such traces"),
+    **{
+        f"model.{role}azure_openai_{leaf}": (_AZURE_DEFAULTS, "the azure_openai backend is not installed")
+        for role in _ROLES
+        for leaf in _AZURE
+    },
+    **{
+        f"model.{role}qwen_chat_{leaf}": (_one_of("server_default"), "the qwen_chat backend is not installed")
+        for role in _ROLES
+        for leaf in _QWEN
+    },
+    **{
+        f"model.minimax_{leaf}": (_one_of(*shipped), "the minimax_chat backend is not installed")
+        for leaf, shipped in {
+            "region": (),
+            "base_url": (),
+            "model": ("MiniMax-M3",),
+            "temperature": ("0.7", 0.7),
+            "max_tokens": ("8000", 8000),
+            "enable_thinking": ("false", False),
+        }.items()
+    },
+    **{
+        f"model.{role}minimax_base_url": (_blank, "the minimax_chat backend is not installed")
+        for role in ("optimizer_", "target_")
+    },
+    **{
+        f"model.{leaf}": (_one_of(*shipped), "agent command-line backends are not installed")
+        for leaf, shipped in {
+            **dict.fromkeys(
+                ("codex_exec_path", "codex_exec_sandbox", "codex_exec_profile"), ("codex", "workspace-write")
+            ),
+            **dict.fromkeys(("codex_exec_reasoning_effort", "codex_exec_approval_policy"), ("none", "never")),
+            **dict.fromkeys(("codex_exec_network_access", "codex_exec_web_search"), (False,)),
+            "codex_exec_use_sdk": ("auto",),
+            "codex_exec_full_auto": (True, False),
+            "claude_code_exec_path": ("claude",),
+            "claude_code_exec_profile": (),
+            "claude_code_exec_use_sdk": ("auto",),
+            "claude_code_exec_effort": ("medium",),
+            "claude_code_exec_max_thinking_tokens": (16384,),
+            "cursor_exec_path": ("cursor-agent",),
+            "cursor_exec_sandbox": ("enabled",),
+            "copilot_exec_path": ("copilot",),
+            "copilot_exec_home": (),
+            "copilot_exec_allow_all_tools": (False,),
+            "copilot_chat_optimizer_model": (),
+            "copilot_chat_target_model": (),
+            "copilot_chat_timeout": (600,),
+        }.items()
+    },
+    "env.split_output_dir": (_blank, "a ratio split is computed each time and never written"),
+    "env.max_turns": (_one_of(1), "the installed benchmarks ask once"),
+    "env.image_detail": (_one_of("auto"), "only the docvqa benchmark reads it"),
+    "env.max_api_workers": (_one_of(8), "only the alfworld benchmark reads it"),
+    "env.max_steps": (_one_of(50), "only the alfworld benchmark reads it"),
+    "env.mode": (_one_of("multi"), "only the spreadsheetbench benchmark reads it"),
+    "env.shuffle_choices": (_one_of(True), "only the livemathematicianbench benchmark reads it"),
+    **dict.fromkeys(
+        ("env.use_theorem", "env.use_sketch"),
+        (_one_of(False), "only the livemathematicianbench benchmark reads it"),
+    ),
+    **{
+        f"env.{leaf}": (_one_of(*shipped), "only the officeqa benchmark reads it")
+        for leaf, shipped in {
+            "max_tool_turns": (24,),
+            "search_mode": ("offline",),
+            "max_queries_per_turn": (4,),
+            "search_provider": ("duckduckgo",),
+            "search_max_num_results": (4,),
+            "search_timeout_seconds": (20,),
+            "search_auth_env": ("OFFICEQA_CUSTOM_SEARCH_AUTH",),
+        }.items()
+    },
+}
+
+_SECRET_ENDINGS = ("api_key", "api-key", "token", "secret", "password")
+_OLD_AZURE = {f"model.azure_{leaf}": f"model.azure_openai_{leaf}" for leaf in ("endpoint", "api_version", "api_key")}
+_CODEX_ALIASES = {
+    **{f"model.{name}": "model.codex_exec_path" for name in ("codex_path", "codex_cli_bin", "codex_bin")},
+    **{f"model.{name}": "model.codex_exec_sandbox" for name in ("sandbox", "codex_sandbox")},
+}
+
+
+def translate(layer: Layer, known: Iterable[str]) -> tuple[Layer, tuple[str, ...]]:
+    """A layer in this version's own keys and values, and a report line for each thing accepted under another name.
+
+    Args:
+        layer: dotted keys as given.
+        known: keys of the schema; they always keep their meaning.
+
+    Raises:
+        ConfigError: a credential in a file, a flat name beside its structured twin, or a key that would ask for
+            something that is not there.
+    """
+    names = set(known)
+    out: Layer = {}
+    reports: list[str] = []
+    for key, value in layer.items():
+        place = key if key in names else _place(key, layer, value, reports)
+        if place in names:
+            out[place] = _canonical(place, value, reports)
+        elif place.endswith(_SECRET_ENDINGS):
+            _refuse_secret(place, value)
+        elif place in _WITHOUT_EFFECT:
+            _check_without_effect(place, value, reports)
+        else:
+            out[key] = value
+    return out, tuple(reports)
+
+
+def _place(key: str, layer: Layer, value: Value, reports: list[str]) -> str:
+    section, _, leaf = key.rpartition(".")
+    flat = FLAT.get(leaf if section == "model" and leaf in ("codex_path",) else key)
+    place = flat or _OLD_AZURE.get(key) or _CODEX_ALIASES.get(key) or key
+    if place == key and not section and f"model.{key}" in (*_WITHOUT_EFFECT, *_OLD_AZURE, *_CODEX_ALIASES):
+        place = f"model.{key}"
+    if place == key and not section and f"env.{key}" in _WITHOUT_EFFECT:
+        place = f"env.{key}"
+    if place != key:
+        if place in layer and layer[place].value != value.value:
+            raise ConfigError(f"{key} and {place} are the same setting and differ", where=value.where)
+        reports.append(f"{value.where}: {key} is read as {place}")
+    return place
+
+
+def _canonical(key: str, value: Value, reports: list[str]) -> Value:
+    if not isinstance(value.value, str):
+        return value
+    aliases = _BACKEND_ALIASES if key in _BACKEND_KEYS else _VALUE_ALIASES.get(key, {})
+    text = aliases.get(value.value.strip().lower())
+    if text is None:
+        return value
+    reports.append(f"{value.where}: {key} {value.value!r} is read as {text!r}")
+    return Value(text, value.where)
+
+
+def _refuse_secret(key: str, value: Value) -> None:
+    if not _blank(value.value):
+        raise ConfigError(
+            f"{key} would put a secret into a file",
+            where=value.where,
+            fix="export it in the environment and name the variable with model.api_key_env",
+        )
+
+
+def _check_without_effect(key: str, value: Value, reports: list[str]) -> None:
+    neutral, why = _WITHOUT_EFFECT[key]
+    if not neutral(value.value):
+        raise ConfigError(f"{key} cannot be honoured", where=value.where, why=why, fix="remove it, or leave it blank")
+    if not _blank(value.value):
+        reports.append(f"{value.where}: {key} has no effect: {why}")

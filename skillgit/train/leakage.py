@@ -1,0 +1,63 @@
+"""The leak guard of a run: what its tasks and graders must not leave in the skill."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from skillgit.config.schema import Leaks
+from skillgit.skills.edits import Guard, allow_all
+from skillgit.skills.leaks import LeakIndex, LeakKind, new_leaks
+from skillgit.tasks.base import Splits, Task
+
+# Settings of judges that hold words of the grader's author; the others are names and numbers.
+_GRADER_SETTINGS = ("pattern", "rubric")
+
+
+def leak_guard(splits: Splits, switches: Leaks) -> Guard:
+    """A guard that refuses changes which carry one of the enabled kinds of leak into the skill."""
+    enabled: dict[LeakKind, bool] = {
+        "grader": switches.grader,
+        "span": switches.span,
+        "reference": switches.reference,
+    }
+    kinds = frozenset(kind for kind, on in enabled.items() if on)
+    if not kinds:
+        return allow_all
+    everything = [(name, task) for name in ("train", "val", "test") for task in getattr(splits, name)]
+    index = LeakIndex.build(
+        [pair for name, task in everything for pair in _grader(name, task)],
+        [pair for name, task in everything for pair in _texts(name, task)],
+        [
+            (answer, f"{name} task {task.id}, answer")
+            for name, task in everything
+            if name != "train"
+            for answer in task.answers
+        ],
+        kinds=kinds,
+    )
+
+    def guard(before: str, after: str) -> str:
+        return "; ".join(leak.reason for leak in new_leaks(index, before, after))
+
+    return guard
+
+
+def _grader(name: str, task: Task) -> Iterator[tuple[str, str]]:
+    source = f"{name} task {task.id}, judge"
+    for setting in _GRADER_SETTINGS:
+        if text := task.judge.get(setting):
+            yield str(text), source
+    checks: Iterable[Any] = task.judge.get("checks") or ()
+    for check in checks:
+        if isinstance(check.get("arg"), str):
+            yield check["arg"], source
+
+
+def _texts(name: str, task: Task) -> Iterator[tuple[str, str]]:
+    source = f"{name} task {task.id}"
+    yield task.input, source
+    if task.context:
+        yield task.context, source
+    for text in (*task.files.values(), *task.answers):
+        yield text, source

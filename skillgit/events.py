@@ -23,7 +23,8 @@ Sink = Callable[[Event], None]
 
 @dataclass(frozen=True)
 class RunPlanned(Event):
-    """The resolved plan, before any call: sizes, models and the most calls the run can make."""
+    """The resolved plan, before any call: sizes, models, the most calls the run can make, and what it will probably
+    take: stage to role, calls, prompt and completion tokens, under the assumptions given."""
 
     run: str
     branch: str
@@ -35,6 +36,8 @@ class RunPlanned(Event):
     steps: int
     epochs: int
     calls: Mapping[str, int]
+    expected: Mapping[str, Mapping[str, Any]]
+    assumed: Mapping[str, float]
     config: Mapping[str, Any]
     notes: tuple[str, ...] = ()
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from skillgit.cli.app import App, complete_skill, config_options, json_option, load, pass_app, print_json
+from skillgit.cli.published import PublishedCommand
 
 if TYPE_CHECKING:
     from skillgit.config.schema import Config
@@ -15,37 +17,58 @@ if TYPE_CHECKING:
     from skillgit.git.skillstore import Place, Version
 
 
-@click.command("eval", short_help="Measure a skill.")
-@click.argument("skill", shell_complete=complete_skill)
+@click.command("eval", cls=PublishedCommand, short_help="Measure a skill.")
+@click.argument("skill", default="", shell_complete=complete_skill)
 @click.argument("revision", default="HEAD")
 @config_options
-@click.option("--split", default="val", help="train, val (valid_seen) or test (valid_unseen).", show_default=True)
+@click.option("--skill", "file", type=click.Path(path_type=Path), help="Measure this Markdown file instead.")
+@click.option("--split", default="val", help="train, val (valid_seen), test (valid_unseen) or all.", show_default=True)
 @click.option("--dry-run", is_flag=True, help="Say how many calls it would take; call nothing.")
 @json_option
 @pass_app
-def evaluate(app: App, /, skill: str, revision: str, split: str, **options: Any) -> None:
+def evaluate(app: App, /, skill: str, revision: str, file: Path | None, split: str, **options: Any) -> None:
     """Measure SKILL as of REVISION on one split and keep the record as a git note on the skill object.
 
     What was measured before under the same conditions is not paid again.
     """
-    from skillgit.errors import GitError
-    from skillgit.git.skillstore import find, read_version
     from skillgit.tasks.splits import split_name
 
     repo = app.repo()
     config = load(app, repo, options["config"], options["overrides"])
-    place = find(repo, skill, path=config.skill.path, cwd=app.folder)
+    place, version = _subject(app, repo, config, skill, revision, file)
+    names = ("train", "val", "test") if split == "all" else (split_name(split),)
+    results = [_measure(app, repo, config, place, version, name, dry_run=options["dry_run"]) for name in names]
+    if options["as_json"]:
+        print_json(results[0] if len(results) == 1 else {"records": results})
+        return
+    for result in results:
+        if options["dry_run"]:
+            app.say(f"{result['split']}: {result['n']} target calls at most")
+        else:
+            click.echo(f"{result['split']} hard {result['hard']:.3f} soft {result['soft']:.3f} n={result['n']}")
+    if not options["dry_run"]:
+        app.say(f"record     git notes --ref=skillgit/evals show {version.object[:12]}")
+
+
+def _subject(
+    app: App, repo: Repository, config: Config, skill: str, revision: str, file: Path | None
+) -> tuple[Place, Version]:
+    """What is measured: a version in git, or a file as it is."""
+    from skillgit.errors import GitError, SkillError
+    from skillgit.evals.setup import locate
+    from skillgit.git.skillstore import Place, read_version, store_file
+
+    if file is not None:
+        path = app.folder / file
+        if not path.is_file():
+            raise SkillError(f"no file {file}", fix="give the Markdown file to measure")
+        name = skill or config.env.name or path.stem
+        return Place(name, file.as_posix(), file.as_posix()), store_file(repo, path)
+    place = locate(repo, config, skill, app.folder)
     version = read_version(repo, repo.commit(revision), place)
     if version is None:
         raise GitError(f"{revision} holds no {place.document}", fix=f"git log -- {place.path}")
-    result = _measure(app, repo, config, place, version, split_name(split), dry_run=options["dry_run"])
-    if options["as_json"]:
-        print_json(result)
-    elif options["dry_run"]:
-        app.say(f"{result['n']} target calls at most")
-    else:
-        click.echo(f"{result['split']} hard {result['hard']:.3f} soft {result['soft']:.3f} n={result['n']}")
-        click.echo(f"record     git notes --ref=skillgit/evals show {result['skill'][:12]}")
+    return place, version
 
 
 def _measure(

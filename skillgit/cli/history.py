@@ -28,11 +28,10 @@ def log(app: App, skill: str, revisions: tuple[str, ...], rejected: bool, limit:
 
     Without REVISIONS: HEAD's history and every training and proposal branch of the skill.
     """
-    from skillgit.git.skillstore import find
     from skillgit.report import history
 
     repo = app.repo()
-    place = find(repo, skill, cwd=app.folder)
+    place = history.place_of(repo, skill, app.folder)
     document: dict[str, Any] = {
         "skill": place.name,
         "versions": history.versions(repo, place, [repo.commit(r) for r in revisions], limit=limit or 0),
@@ -57,13 +56,17 @@ def _print_versions(app: App, versions: Sequence[Mapping[str, Any]]) -> None:
     for version in versions:
         val, test = version["scores"].get("val", {}), version["scores"].get("test", {})
         step = "" if version["step"] is None else str(version["step"])
-        cells = [(version["commit"] or version["object"] or "")[:10], _score(val), str(val.get("n", "")), _score(test)]
+        cells = [(version["commit"] or version["object"] or "")[:10], _score(val), _count(val), _score(test)]
         table.add_row(*cells, step, version["verdict"] or "", _plain(version["subject"]))
     app.console().print(table)
 
 
 def _score(part: Mapping[str, Any]) -> str:
     return f"{part['hard']:.3f}" if part.get("hard") is not None else "–"
+
+
+def _count(part: Mapping[str, Any]) -> str:
+    return "" if part.get("n") is None else str(part["n"])
 
 
 def _plain(text: str) -> str:
@@ -82,12 +85,11 @@ def show(app: App, revision: str, skill: str, as_json: bool) -> None:
 
     SKILL may be left out for a branch or commit that skillgit made.
     """
-    from skillgit.git.skillstore import find
     from skillgit.report import history
 
     repo = app.repo()
     commit = repo.commit(revision)
-    place = find(repo, skill or _skill_of(repo.git.text("log", "-1", "--format=%s", commit)), cwd=app.folder)
+    place = history.place_of(repo, skill or _skill_of(repo.git.text("log", "-1", "--format=%s", commit)), app.folder)
     versions = history.versions(repo, place, [commit], limit=1)
     _, step = history.find_step(repo, place, commit)
     patch = repo.git.text("show", "--no-ext-diff", "--format=", commit, "--", f":(top,literal){place.path}")
@@ -113,12 +115,12 @@ def _print_show(app: App, commit: str, version: Mapping[str, Any] | None, step: 
     if version:
         console.print(_plain(version["subject"]))
         for split, part in version["scores"].items():
-            console.print(f"  {split:9} hard {_score(part)}, n={part['n']}")
+            console.print(f"  {split:9} hard {_score(part)}, n={_count(part) or 'unknown'}")
     gate = step.get("gate")
     if gate:
         console.print(f"  gate      {gate['verdict']} (from {gate['base_score']})")
         for label in ("improved", "regressed"):
-            console.print(f"  {label:9} {_plain(', '.join(gate[label]) or '–')}")
+            console.print(f"  {label:9} {_plain(', '.join(gate.get(label) or ()) or '–')}")
     if step.get("record"):
         usage = step["record"]["usage"]
         console.print(f"  usage     {', '.join(f'{key} {value}' for key, value in usage.items() if value is not None)}")
@@ -181,11 +183,10 @@ def _run(state: RunState) -> dict[str, Any]:
 @pass_app
 def best(app: App, skill: str, run: str, export: Path | None, as_json: bool) -> None:
     """Print the best version of SKILL's newest (or named) run, and copy it out if asked."""
-    from skillgit.git.skillstore import find
     from skillgit.report import history
 
     repo = app.repo()
-    place = find(repo, skill, cwd=app.folder)
+    place = history.place_of(repo, skill, app.folder)
     state = history.best_state(repo, place.name, run)
     mark = state.best
     files = _export(app, mark.commit, place.path, export) if export else []

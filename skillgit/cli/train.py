@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skillgit.cli.app import App, complete_skill, config_options, load, pass_app
+from skillgit.cli.published import PublishedCommand
 from skillgit.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -18,29 +19,7 @@ if TYPE_CHECKING:
 _LIMITS = {"calls": "max_calls", "tokens": "max_tokens", "cost": "max_cost", "time": "max_time"}
 
 
-class _TrainCommand(click.Command):
-    """Accepts `--cfg-options a=1 b=2 …` as SkillOpt writes it: one option, many values."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        return super().parse_args(ctx, spread_cfg_options(args))
-
-
-def spread_cfg_options(args: list[str]) -> list[str]:
-    """`--cfg-options a=1 b=2` as `--set a=1 --set b=2`."""
-    out: list[str] = []
-    inside = False
-    for arg in args:
-        if arg == "--cfg-options":
-            inside = True
-        elif inside and not arg.startswith("-") and "=" in arg:
-            out += ["--set", arg]
-        else:
-            inside = False
-            out.append(arg)
-    return out
-
-
-@click.command(cls=_TrainCommand, short_help="Train a skill.")
+@click.command(cls=PublishedCommand, short_help="Train a skill.")
 @click.argument("skill", default="", shell_complete=complete_skill)
 @config_options
 @click.option("--backend", help="Model backend of both roles.")
@@ -72,14 +51,22 @@ def train(app: App, /, skill: str, **options: Any) -> None:
     from skillgit.train.start import planned
 
     repo = app.repo()
-    prepared = _prepare(app, repo, skill or _only_skill(repo), options)
+    prepared = _prepare(app, repo, skill, options)
     sink = _sink(app, as_json=options["as_json"])
     if options["dry_run"]:
         import os
 
-        sink(planned(prepared, os.environ))
+        sink(planned(prepared, os.environ, models_needed=False))
         return
     run_training(prepared, sink)
+    if folder := prepared.config.env.out_root:
+        from skillgit.report.history import best_state
+        from skillgit.train.export import export_run
+
+        state = best_state(repo, prepared.state.skill, prepared.state.run)
+        files = export_run(repo, state, app.folder / folder)
+        if not options["as_json"]:
+            app.say(f"copied     {len(files)} files to {folder}")
 
 
 def run_training(prepared: Prepared, sink: Sink) -> None:
@@ -112,14 +99,6 @@ def _prepare(app: App, repo: Repository, skill: str, options: dict[str, Any]) ->
 def _shortcuts(options: dict[str, Any]) -> list[str]:
     names = ("backend", "target", "optimizer")
     return [f"model.{name}={options[name]}" for name in names if options[name]]
-
-
-def _only_skill(repo: Repository) -> str:
-    folders = sorted(path.name for path in (repo.root / "evals").glob("*") if path.is_dir())
-    if len(folders) == 1:
-        return folders[0]
-    why = f"there are tasks for {', '.join(folders)}" if folders else "there is no evals folder with tasks"
-    raise ConfigError("name the skill to train", why=why, fix="skillgit train SKILL, or skillgit new SKILL first")
 
 
 def _sink(app: App, *, as_json: bool) -> Sink:

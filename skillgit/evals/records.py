@@ -111,4 +111,4 @@ def merge_lines(parts: Iterable[Mapping[str, notes.Additions]]) -> dict[str, not
 def best_record(records: Iterable[Mapping[str, Any]], split: str) -> Mapping[str, Any] | None:
     """The record to show for a split: complete before partial, then the newest."""
     of_split = [r for r in records if r.get("split") == split and "hard" in r]
-    return max(of_split, key=lambda r: (bool(r.get("complete")), str(r.get("at", ""))), default=None)
+    return max(of_split, key=lambda r: (bool(r.get("complete")), str(r.get("at") or "")), default=None)

@@ -6,6 +6,7 @@ import dataclasses
 import random
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 
 from skillgit.config.schema import Config
 from skillgit.errors import ConfigError
@@ -16,13 +17,31 @@ from skillgit.evals.rollouts import Rollouts
 from skillgit.evals.store import Store
 from skillgit.events import Progress, Sink
 from skillgit.git.repository import Repository
-from skillgit.git.skillstore import Place
+from skillgit.git.skillstore import Place, find
 from skillgit.models import registry as backends
 from skillgit.models.base import Preparable, Role
 from skillgit.models.budget import Budget, Limits, Spent
 from skillgit.models.roles import role_spec
 from skillgit.tasks import registry as benchmarks
 from skillgit.tasks.base import Benchmark, BenchmarkContext, Splits, Task
+
+
+def locate(repo: Repository, config: Config, skill: str, cwd: Path | None = None) -> Place:
+    """The skill to work on: the one named, else the configured one, else the only one that has tasks.
+
+    Raises:
+        SkillError: it is not there.
+        ConfigError: none is named, and there is not exactly one with tasks.
+    """
+    if skill or config.skill.path:
+        return find(repo, skill, path=config.skill.path, cwd=cwd)
+    if config.env.skill_init:
+        return find(repo, "", path=config.env.skill_init, name=config.env.name)
+    folders = sorted(path.name for path in (repo.root / "evals").glob("*") if path.is_dir())
+    if len(folders) == 1:
+        return find(repo, folders[0])
+    why = f"there are tasks for {', '.join(folders)}" if folders else "there is no evals folder with tasks"
+    raise ConfigError("name the skill", why=why, fix="give its name, or make one: skillgit new SKILL")
 
 
 def load_tasks(repo: Repository, config: Config, place: Place) -> tuple[Benchmark, Splits]:

@@ -6,7 +6,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from skillgit.errors import GitError, SkillError
@@ -47,12 +47,13 @@ class Version:
         return self.document.text[self.document.body_start :].strip()
 
 
-def find(repo: Repository, skill: str, *, path: str = "", cwd: Path | None = None) -> Place:
+def find(repo: Repository, skill: str, *, path: str = "", name: str = "", cwd: Path | None = None) -> Place:
     """The place of a skill given by name or path.
 
     Args:
         skill: a name looked up in the skill folders, or a folder or Markdown file relative to `cwd`.
         path: `skill.path` of the configuration, from the top folder; wins over looking up.
+        name: what to call it, instead of after its folder or file.
 
     Raises:
         SkillError: nothing is there, in HEAD or in the working tree.
@@ -65,7 +66,7 @@ def find(repo: Repository, skill: str, *, path: str = "", cwd: Path | None = Non
     )
     for candidate in candidates:
         if place := _place(repo, candidate.rstrip("/")):
-            return place
+            return replace(place, name=name) if name else place
     raise SkillError(
         f"no skill {skill!r}",
         why="looked for "
@@ -110,6 +111,13 @@ def write_version(repo: Repository, base: str, place: Place, document: Document,
     changes = {place.document: Entry(mode, document.encode())}
     written = write_commits(repo, [Commit("candidate", (base,), changes)], [place.path])[0]
     return Version(written.at[place.path], document, mode)
+
+
+def store_file(repo: Repository, path: Path) -> Version:
+    """A version from a file anywhere, its bytes as they are; the object is written, so that notes can be kept on it."""
+    data = path.read_bytes()
+    found = repo.git.run("hash-object", "-w", "--no-filters", "--stdin", data=data).decode().strip()
+    return Version(found, Document.parse(data, where=str(path)))
 
 
 def change_to(place: Place, version: Version) -> dict[str, Change]:

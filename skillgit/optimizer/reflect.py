@@ -53,7 +53,7 @@ def reflect(
 
     def analyse(numbered: tuple[int, tuple[str, list[Outcome]]]) -> Patch | None:
         index, (source, group) = numbered
-        messages, schema = _request(config, source, group, skill, context, budget)
+        messages, schema = analyst_request(config, source, group, skill, context, budget)
         accept = mode.accepted()
         reply = advisor.ask(messages, schema, stage="analyst", step=step, index=index, accept=accept, spare=True)
         return parse_patch(mode, reply, source, len(group), budget) if reply else None
@@ -78,9 +78,10 @@ def _groups(config: Config, outcomes: Sequence[Outcome], seed: int) -> list[list
     return minibatches(outcomes, gradient.minibatch_size, config.train.seed + seed, group_by_tag=gradient.group_by_tag)
 
 
-def _request(
+def analyst_request(
     config: Config, source: str, group: Sequence[Outcome], skill: str, context: str, budget: int | None
 ) -> tuple[tuple[Message, ...], dict[str, Any]]:
+    """What an analyst is asked about one group of trajectories, and the schema of its answer."""
     limit = config.gradient.trajectory_chars
     if config.optimizer.profile == "small":
         cases = format_small_cases(group, limit)

@@ -8,7 +8,8 @@ from typing import Any
 
 from skillgit.models.prompt import render
 from skillgit.optimizer.advisor import Advisor
-from skillgit.optimizer.modes import Draft, Proposal, Suggestion
+from skillgit.optimizer.modes import MODES, Draft, Proposal, Suggestion
+from skillgit.optimizer.patches import parse_patch
 from skillgit.skills.document import Document
 from skillgit.skills.edits import Edit, EditResult, Guard, allow_all, apply_edits
 from skillgit.skills.regions import with_body
@@ -40,7 +41,7 @@ class Update:
     refused: str = ""
 
 
-def update(
+def carry_out(
     advisor: Advisor,
     document: Document,
     proposals: Sequence[Proposal],
@@ -61,6 +62,21 @@ def update(
     edits = [item for item in proposals if isinstance(item, Edit)]
     changed, results = apply_edits(document, edits, guard)
     return Update(changed, results)
+
+
+COMPACT_SCHEMA: Mapping[str, Any] = {
+    "type": "object",
+    "properties": {"reasoning": {"type": "string"}, "edits": {"type": "array", "items": {"type": "object"}}},
+    "required": ["edits"],
+}
+
+
+def compact(advisor: Advisor, skill: str, *, budget: int, step: int) -> tuple[Edit, ...]:
+    """At most `budget` deletions and shortenings that should change nothing in what the skill makes its reader do."""
+    messages = render("compact", skill=skill or "(empty)", budget=str(budget))
+    reply = advisor.ask(messages, COMPACT_SCHEMA, stage="compaction", step=step)
+    edits = parse_patch(MODES["patch"], reply, "", 1, None).edits if reply else ()
+    return tuple(e for e in edits if isinstance(e, Edit) and e.op in ("replace", "delete"))[:budget]
 
 
 def _rewrite(

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from skillgit.errors import GitError
+from skillgit.errors import GitError, SkillError
 from skillgit.evals.records import best_record
 from skillgit.git import notes
 from skillgit.git.objects import resolve_many
 from skillgit.git.repository import Repository
-from skillgit.git.skillstore import Place
+from skillgit.git.skillstore import Place, find
 from skillgit.train import journal
 from skillgit.train.state import RunState
 
@@ -31,6 +32,21 @@ class Logged:
     step: int | None
     epoch: int | None
     verdict: str
+
+
+def place_of(repo: Repository, skill: str, cwd: Path | None = None) -> Place:
+    """Where a skill lies: in HEAD or the working tree, else where its newest run has it (no one merged it yet).
+
+    Raises:
+        SkillError: nothing is there.
+    """
+    try:
+        return find(repo, skill, cwd=cwd)
+    except SkillError:
+        if skill not in trained_skills(repo):
+            raise
+        newest = states(repo, skill)[0]
+        return Place(newest.skill, newest.path, newest.document)
 
 
 def versions(repo: Repository, place: Place, revisions: Sequence[str] = (), *, limit: int = 0) -> list[dict[str, Any]]:

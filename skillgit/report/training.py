@@ -71,6 +71,7 @@ class TrainingView:
         self._print(f"  plan       {event.steps} steps in {event.epochs} epochs on branch {event.branch}")
         calls = event.calls
         self._print(f"  at most    {calls['target']} target calls, {calls['optimizer']} optimizer calls")
+        self._estimate(event)
         limits = {key: value for key, value in event.config["budget"].items() if value}
         if limits:
             self._print("  limits     " + ", ".join(f"{key} {value:g}" for key, value in limits.items()))
@@ -80,6 +81,16 @@ class TrainingView:
             self._print(f"  [yellow]note[/]       {escape(note)}")
         if self._verbose:
             self._settings(event.config, "")
+
+    def _estimate(self, event: events.RunPlanned) -> None:
+        total = {role: _sum(event.expected, role) for role in ("target", "optimizer")}
+        parts = [f"{calls} {role} calls ({prompt} + {reply} tokens)" for role, (calls, prompt, reply) in total.items()]
+        self._print(f"  expected   {', '.join(parts)}")
+        if self._verbose:
+            for name, stage in event.expected.items():
+                row = f"{stage['calls']:6} calls {stage['prompt_tokens']:9} + {stage['completion_tokens']:7} tokens"
+                self._print(f"    {name:20} {row}")
+            self._print(f"    assumed: {', '.join(f'{key} {value:g}' for key, value in event.assumed.items())}")
 
     def _settings(self, section: Mapping[str, Any], prefix: str) -> None:
         for name, value in section.items():
@@ -92,9 +103,10 @@ class TrainingView:
         self._print(f"baseline   val {event.score:.3f} ({event.n} tasks)")
 
     def _step_finished(self, event: events.StepFinished) -> None:
-        where = f"step {event.step}/{event.steps}" if event.kind == "step" else f"epoch {event.epoch} ends"
-        if event.kind == "boundary" and event.verdict == "no_op":
+        if event.kind != "step" and event.verdict == "no_op":
             return
+        names = {"step": f"step {event.step}/{event.steps}", "compaction": "compaction"}
+        where = names.get(event.kind, f"epoch {event.epoch} ends")
         rollout = "" if event.rollout is None else f"rollout {event.rollout:.2f}  "
         counts = f"edits {event.proposed}/{event.selected}/{event.applied}  " if event.kind == "step" else ""
         self._print(f"{where:10} {rollout}{counts}{_verdict(event)}  [dim]{event.seconds:.1f} s[/]")
@@ -126,6 +138,14 @@ class TrainingView:
             f"next       git log --notes=skillgit/gates {event.branch}\n"
             f"           git merge {event.branch}"
         )
+
+
+def _sum(expected: Mapping[str, Mapping[str, Any]], role: str) -> tuple[int, int, int]:
+    stages = [stage for stage in expected.values() if stage["role"] == role]
+    calls, prompt, reply = (
+        sum(stage[key] for stage in stages) for key in ("calls", "prompt_tokens", "completion_tokens")
+    )
+    return calls, prompt, reply
 
 
 def _verdict(event: events.StepFinished) -> str:

@@ -12,7 +12,7 @@ from skillgit.git import notes
 from skillgit.git.objects import Change, Commit, read_blob, read_blobs, write_commits
 from skillgit.git.publish import Publication, RefUpdate, publish
 from skillgit.git.repository import Repository
-from skillgit.train.state import RunState, journal_ref
+from skillgit.train.state import IMPORTED, RunState, journal_ref
 
 RUNS = "refs/skillgit/runs"
 
@@ -83,9 +83,9 @@ def load(repo: Repository, skill: str, run: str) -> tuple[RunState, dict[str, An
 
 
 def runs(repo: Repository, skill: str) -> dict[str, str]:
-    """Run name to journal tip, oldest first."""
-    refs = repo.refs(f"{RUNS}/{skill}")
-    return {ref.rsplit("/", 1)[1]: tip for ref, tip in sorted(refs.items())}
+    """Run name to journal tip, oldest first; imported runs count as older than those made here."""
+    tips = {ref.rsplit("/", 1)[1]: tip for ref, tip in repo.refs(f"{RUNS}/{skill}").items()}
+    return {name: tips[name] for name in sorted(tips, key=lambda name: (not name.startswith(IMPORTED), name))}
 
 
 def open_runs(repo: Repository, skill: str) -> list[tuple[RunState, str]]:

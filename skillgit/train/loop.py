@@ -9,6 +9,7 @@ from typing import Any
 
 from skillgit.evals.measure import Measurement, measure, measure_against
 from skillgit.evals.rollouts import Outcome as Rollout
+from skillgit.evals.rule import Rule
 from skillgit.events import StepStarted
 from skillgit.git.skillstore import Version
 from skillgit.optimizer.advisor import Drop
@@ -20,7 +21,7 @@ from skillgit.optimizer.patches import Patch
 from skillgit.optimizer.rate import autonomous_budget
 from skillgit.optimizer.reflect import reflect, stop_if_many_failed
 from skillgit.optimizer.select import select
-from skillgit.optimizer.update import update
+from skillgit.optimizer.update import carry_out, compact
 from skillgit.skills.document import Document
 from skillgit.train import ending
 from skillgit.train.outcome import Outcome, finish, judged
@@ -30,7 +31,7 @@ from skillgit.train.run import Run
 
 def train(run: Run) -> None:
     """Do every tick that is not done yet. Each becomes durable as a whole before the next begins."""
-    work = {"baseline": baseline, "step": step, "boundary": boundary, "final": ending.final}
+    work = {"baseline": baseline, "step": step, "boundary": boundary, "compaction": compaction, "final": ending.final}
     for tick in run.plan.ticks[run.state.tick + 1 :]:
         if tick.kind == "final" or not run.state.reason:
             work[tick.kind](run, tick)
@@ -60,15 +61,15 @@ def step(run: Run, tick: Tick) -> None:
 
     patch = aggregate(run.advisor, run.config, current.text, patches, memory=run.memory, step=tick.number)
     edits, rate = choose(run, current, patch, outcomes, tick)
-    candidate = update(run.advisor, current.document, edits, context=run.context, step=tick.number, guard=run.guard)
-    document = remind(run, candidate.document, patch.notes, tick)
+    update = carry_out(run.advisor, current.document, edits, context=run.context, step=tick.number, guard=run.guard)
+    document = remind(run, update.document, patch.notes, tick)
 
     drops += run.advisor.take_drops()
-    outcome = Outcome(tick, started, outcomes, patch, edits, candidate, tuple(drops), rate=rate)
+    outcome = Outcome(tick, started, outcomes, patch, edits, update, tuple(drops), rate=rate)
     if not edits and not patch.notes:
         outcome = dataclasses.replace(outcome, verdict="skip_no_patches")
     elif document != current.document:
-        outcome = judged(outcome, evaluate(run, run.candidate(document), tick), current_measurement(run, tick), run)
+        outcome = try_candidate(run, outcome, document, run.rule)
     finish(run, outcome)
 
 
@@ -118,15 +119,35 @@ def _sample(run: Run, tick: Tick) -> dict[str, Any]:
 
 
 def _try_guidance(run: Run, outcome: Outcome, document: Document) -> Outcome:
-    base = current_measurement(run, outcome.tick)
-    if document == base.version.document:
+    before = current_measurement(run, outcome.tick).version.document
+    if document == before:
         return outcome
-    if leak := run.guard(base.version.document.text, document.text):
+    if leak := run.guard(before.text, document.text):
         run.advisor.drop(Drop("slow_update", 0, leak))
         return outcome
-    gated = run.config.optimizer.slow_update_gate_with_selection
-    measured = evaluate(run, run.candidate(document), outcome.tick, gated=gated)
-    return judged(outcome, measured, base, run, gated=gated)
+    gated = run.config.optimizer.slow_update_gate_with_selection and run.rule.use_gate
+    return try_candidate(run, outcome, document, dataclasses.replace(run.rule, use_gate=gated))
+
+
+def compaction(run: Run, tick: Tick) -> None:
+    """Propose a shorter text; it is taken when the score does not fall."""
+    started = time.monotonic()
+    current = current_measurement(run, tick).version
+    budget = run.config.optimizer.learning_rate
+    edits = compact(run.advisor, current.text, budget=budget, step=tick.number)
+    update = carry_out(run.advisor, current.document, edits, context="", step=tick.number, guard=run.guard)
+    outcome = Outcome(tick, started, edits=edits, update=update, drops=tuple(run.advisor.take_drops()))
+    if len(update.document.text) < len(current.document.text):
+        rule = dataclasses.replace(run.rule, shorter_ties=True)
+        outcome = try_candidate(run, outcome, update.document, rule)
+    finish(run, outcome)
+
+
+def try_candidate(run: Run, outcome: Outcome, document: Document, rule: Rule) -> Outcome:
+    """Measure a candidate and let the gate decide."""
+    base = current_measurement(run, outcome.tick)
+    candidate = evaluate(run, run.candidate(document), base, rule, outcome.tick)
+    return judged(outcome, candidate, base, rule, run.state.best.score)
 
 
 def current_measurement(run: Run, tick: Tick) -> Measurement:
@@ -140,13 +161,10 @@ def current_measurement(run: Run, tick: Tick) -> Measurement:
     return run.val
 
 
-def evaluate(run: Run, candidate: Version, tick: Tick, *, gated: bool = True) -> Measurement:
+def evaluate(run: Run, candidate: Version, base: Measurement, rule: Rule, tick: Tick) -> Measurement:
     """A candidate on val, no further than the gate needs."""
-    evaluation = run.config.evaluation
-    samples = evaluation.repeats
-    if gated and evaluation.use_gate and evaluation.fail_first:
-        base = current_measurement(run, tick)
-        return measure_against(
-            run.rollouts, candidate, run.tasks("val"), base, run.rule, step=tick.number, stage="val", samples=samples
-        )
-    return measure(run.rollouts, candidate, run.tasks("val"), step=tick.number, stage="val", samples=samples)
+    evaluation, val = run.config.evaluation, run.tasks("val")
+    samples, step = evaluation.repeats, tick.number
+    if rule.use_gate and evaluation.fail_first:
+        return measure_against(run.rollouts, candidate, val, base, rule, step=step, stage="val", samples=samples)
+    return measure(run.rollouts, candidate, val, step=step, stage="val", samples=samples)

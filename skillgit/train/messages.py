@@ -38,9 +38,14 @@ def commit_message(run: Run, outcome: Outcome) -> str:
     return "\n".join([*lines, *(f"{key}: {value}" for key, value in trailers.items()), ""])
 
 
+def place(kind: str, step: int, epoch: int) -> str:
+    """Where in a run something happened, in a few words."""
+    return {"step": f"step {step}", "compaction": f"compaction of epoch {epoch}"}.get(kind, f"end of epoch {epoch}")
+
+
 def gate_line(run: Run, outcome: Outcome) -> str:
     """One line for `git log --notes=skillgit/gates`."""
-    where = f"step {outcome.tick.step}" if outcome.tick.kind == "step" else f"end of epoch {outcome.tick.epoch}"
+    where = place(outcome.tick.kind, outcome.tick.step, outcome.tick.epoch)
     why = f" ({outcome.why})" if outcome.why else ""
     noise = "" if run.believable is None else f"; believable change {run.believable:.3f}"
     scores = change_text(outcome, run.metric)
@@ -56,7 +61,7 @@ def baseline_line(run: Run, measured: Measurement) -> str:
 
 def journal_subject(outcome: Outcome, metric: Metric) -> str:
     """Subject of a tick's journal commit."""
-    where = f"step {outcome.tick.step}" if outcome.tick.kind == "step" else f"epoch {outcome.tick.epoch} ends"
+    where = place(outcome.tick.kind, outcome.tick.step, outcome.tick.epoch)
     scores = f" {change_text(outcome, metric)}" if outcome.candidate else ""
     return f"{where}: {outcome.verdict}{scores}: {outcome.title}"
 

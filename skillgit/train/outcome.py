@@ -12,7 +12,7 @@ from skillgit.evals.gate import ACCEPTED, Metric, Verdict, flips, mean
 from skillgit.evals.measure import Measurement
 from skillgit.evals.records import merge_lines
 from skillgit.evals.rollouts import Outcome as Rollout
-from skillgit.evals.rule import tokens
+from skillgit.evals.rule import Rule, tokens
 from skillgit.events import StepFinished
 from skillgit.git import notes
 from skillgit.git.objects import Change
@@ -84,13 +84,12 @@ class Outcome:
         return phrase or ("add reminders" if self.patch.notes else "propose nothing")
 
 
-def judged(outcome: Outcome, candidate: Measurement, base: Measurement, run: Run, *, gated: bool = True) -> Outcome:
-    """The outcome with the gate's verdict on a measured candidate."""
-    rule = run.rule if gated else dataclasses.replace(run.rule, use_gate=False)
+def judged(outcome: Outcome, candidate: Measurement, base: Measurement, rule: Rule, best: float | None) -> Outcome:
+    """The outcome with the gate's verdict on a measured candidate; `best` is the best version's gate score."""
     contest = rule.contest(candidate.version.document.text, base.version.document.text)
-    best = run.state.best.score if run.state.best.score is not None else 0.0
     missing = [task for task in {*base.scores, *base.errors} if task not in candidate.scores]
-    verdict, why = rule.verdict(candidate.values(rule.metric), base.values(rule.metric), missing, contest, best)
+    new, old = candidate.values(rule.metric), base.values(rule.metric)
+    verdict, why = rule.verdict(new, old, missing, contest, best or 0.0)
     return dataclasses.replace(outcome, candidate=candidate, base=base, verdict=verdict, why=why)
 
 
@@ -129,6 +128,7 @@ def _next_state(run: Run, outcome: Outcome, commit: str | None) -> RunState:
         best = current if score is not None and (best.score is None or score > best.score) else best
     counter = "accepted" if commit else "rejected" if outcome.candidate else "skipped"
     closing = outcome.tick.kind == "boundary"
+    optional = outcome.tick.kind != "step"
     return dataclasses.replace(
         state,
         current=current,
@@ -138,7 +138,7 @@ def _next_state(run: Run, outcome: Outcome, commit: str | None) -> RunState:
         meta_skill=state.meta_skill if outcome.meta_skill is None else outcome.meta_skill,
         reason="no_headroom" if commit and _is_perfect(outcome.candidate, metric) else "",
         # An epoch's end that changed nothing is no decision.
-        **({} if closing and not outcome.candidate else {counter: getattr(state, counter) + 1}),
+        **({} if optional and not outcome.candidate else {counter: getattr(state, counter) + 1}),
     )
 
 

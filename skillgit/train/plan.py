@@ -20,13 +20,13 @@ class Tick:
 
     Attributes:
         number: position in the run, from 0.
-        kind: `baseline`, `step`, `boundary` (end of an epoch) or `final`.
+        kind: `baseline`, `step`, `compaction`, `boundary` (end of an epoch) or `final`.
         step: number of the training step, or of the last one before this tick.
         epoch: from 1; 0 for the baseline.
     """
 
     number: int
-    kind: Literal["baseline", "step", "boundary", "final"]
+    kind: Literal["baseline", "step", "compaction", "boundary", "final"]
     step: int
     epoch: int
 
@@ -84,6 +84,8 @@ class Plan:
         if tick.kind == "final":
             test = self.splits.test if self.config.evaluation.eval_test else ()
             return 3 * (len(test) + samples_per_task * len(self.splits.confirm)), 0
+        if tick.kind == "compaction":
+            return val, 1
         if tick.kind == "step":
             return len(self.tasks(tick)) + val, self._optimizer_calls(tick)
         slow, meta = self.boundary_work(tick)
@@ -118,14 +120,16 @@ def make_plan(config: Config, splits: Splits) -> Plan:
         raise ConfigError(f"train.train_size is {expected}, but there are {size} train tasks", fix="set it to 0")
     per_step = config.train.batch_size * config.train.accumulation
     steps_per_epoch = math.ceil(size / per_step)
-    return Plan(config, splits, steps_per_epoch, tuple(_ticks(config.train.num_epochs, steps_per_epoch)))
+    return Plan(config, splits, steps_per_epoch, tuple(_ticks(config, steps_per_epoch)))
 
 
-def _ticks(epochs: int, steps_per_epoch: int) -> Iterator[Tick]:
-    number = 0
+def _ticks(config: Config, steps_per_epoch: int) -> Iterator[Tick]:
+    number, epochs = 0, config.train.num_epochs
     yield Tick(number, "baseline", 0, 0)
     for epoch in range(1, epochs + 1):
         for step in range((epoch - 1) * steps_per_epoch + 1, epoch * steps_per_epoch + 1):
             yield Tick(number := number + 1, "step", step, epoch)
+        if config.optimizer.use_compaction:
+            yield Tick(number := number + 1, "compaction", epoch * steps_per_epoch, epoch)
         yield Tick(number := number + 1, "boundary", epoch * steps_per_epoch, epoch)
     yield Tick(number + 1, "final", epochs * steps_per_epoch, epochs)

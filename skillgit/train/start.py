@@ -16,21 +16,24 @@ from typing import Any
 from skillgit.config.load import from_resolved, resolved
 from skillgit.config.schema import Budget as BudgetSection
 from skillgit.config.schema import Config
-from skillgit.errors import GitError, SkillError
-from skillgit.evals.setup import load_tasks, make_budget, make_rollouts, open_caller, open_store
+from skillgit.errors import ConfigError, GitError, SkillError
+from skillgit.evals.records import best_record
+from skillgit.evals.setup import load_tasks, locate, make_budget, make_rollouts, open_caller, open_store
 from skillgit.evals.store import Store
 from skillgit.events import RunPlanned, Sink
 from skillgit.git import signing
+from skillgit.git.notes import EVALS, read_records
 from skillgit.git.objects import Commit, write_commits
 from skillgit.git.publish import refuse_blocked
 from skillgit.git.repository import Repository
 from skillgit.git.skillstore import Place, find, read_version, uncommitted
-from skillgit.models.base import ROLES, ModelSpec
+from skillgit.models.base import ROLES, Role
 from skillgit.models.budget import Spent
 from skillgit.models.roles import role_spec
 from skillgit.optimizer.advisor import Advisor
 from skillgit.tasks.base import Benchmark, Splits, digest
 from skillgit.train import journal
+from skillgit.train.estimate import Estimate, assume, estimate
 from skillgit.train.leakage import leak_guard
 from skillgit.train.plan import Plan, make_plan
 from skillgit.train.run import Run
@@ -70,7 +73,7 @@ def prepare(repo: Repository, config: Config, skill: str, *, cwd: Path | None = 
         SkillError, TaskError, ConfigError: what is to be trained cannot be used.
         GitError: commits cannot be made.
     """
-    place = find(repo, skill, path=config.skill.path, cwd=cwd)
+    place = locate(repo, config, skill, cwd)
     benchmark, splits = load_tasks(repo, config, place)
     plan = make_plan(config, splits)
     fingerprint = _fingerprint(config, place, splits, benchmark, _content(repo, place))
@@ -264,25 +267,50 @@ def _check_branch(repo: Repository, state: RunState) -> None:
         )
 
 
-def planned(prepared: Prepared, environ: Mapping[str, str]) -> RunPlanned:
-    """The plan as it is shown before any money is spent. Raises `ConfigError` for a role without a model."""
+def planned(prepared: Prepared, environ: Mapping[str, str], *, models_needed: bool = True) -> RunPlanned:
+    """The plan as it is shown before any money is spent.
+
+    Raises:
+        ConfigError: a role has no model, and models are needed.
+    """
     state, plan, config = prepared.state, prepared.plan, prepared.config
     splits = plan.splits
+    expected = _expected(prepared)
     return RunPlanned(
         run=state.run,
         branch=state.branch,
         skill=state.skill,
         base=state.initial.commit,
         resumed_step=max((tick.step for tick in plan.ticks if tick.number <= state.tick), default=0),
-        models={role: _describe(role_spec(config, role, environ, prepared.repo.root)) for role in ROLES},
+        models={role: _describe(prepared, role, environ, models_needed) for role in ROLES},
         tasks={"train": len(splits.train), "val": len(splits.val), "test": len(splits.test)},
         steps=plan.steps,
         epochs=config.train.num_epochs,
         calls=plan.most_calls(),
+        expected=expected.rounded(),
+        assumed=dataclasses.asdict(expected.assumptions),
         config=resolved(config),
         notes=prepared.notes,
     )
 
 
-def _describe(spec: ModelSpec) -> str:
+def _expected(prepared: Prepared) -> Estimate:
+    """The estimate, from the initial skill and what is recorded of it."""
+    repo, mark = prepared.repo, prepared.state.initial
+    version = read_version(repo, mark.commit, prepared.place)
+    if version is None:
+        raise GitError(f"commit {mark.commit[:12]} holds no skill at {prepared.place.path}")
+    known = read_records(repo, EVALS, [mark.object]).get(mark.object, [])
+    record = best_record(known, "val")
+    failing = None if record is None or record["hard"] is None else 1 - record["hard"]
+    return estimate(prepared.plan, prepared.benchmark, version, assume(failing))
+
+
+def _describe(prepared: Prepared, role: Role, environ: Mapping[str, str], needed: bool) -> str:
+    try:
+        spec = role_spec(prepared.config, role, environ, prepared.repo.root)
+    except ConfigError:
+        if needed:
+            raise
+        return "none configured yet"
     return f"{spec.backend}/{spec.model}" + (f" at {spec.base_url}" if spec.base_url else "")

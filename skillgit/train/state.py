@@ -9,6 +9,9 @@ from typing import Any
 from skillgit.evals.store import StageUsage
 from skillgit.optimizer.memory import BufferEntry
 
+IMPORTED = "skillopt-"
+"""What the names of imported runs begin with; others begin with their time."""
+
 
 @dataclass(frozen=True)
 class Mark:

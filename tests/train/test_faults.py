@@ -269,7 +269,7 @@ def test_an_optimizer_reply_is_asked_for_once_more_with_the_error(repo: Path, pl
     code, events, err = train(repo, place.url, train__num_epochs="1")
     assert code == 0, err
     assert events[-1]["accepted"] > 0
-    assert _drops(repo, runs(repo)[0], 1) == []
+    assert "analyst" not in [drop["stage"] for drop in _drops(repo, runs(repo)[0], 1)]
 
 
 @pytest.mark.parametrize("limit", [1, 12, 33, 101])

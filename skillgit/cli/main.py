@@ -13,7 +13,7 @@ import click
 from skillgit import __version__
 from skillgit.errors import SkillgitError
 
-# Name: module, attribute, help line. Help is kept here so that `--help` imports no command.
+# Name: module, help line. Help is kept here so that `--help` imports no command.
 _COMMANDS = {
     "demo": ("skillgit.cli.demo", "Train an example skill, with embedded models or without any."),
     "init": ("skillgit.cli.init", "Set up a repository for skills; safe to repeat."),
@@ -21,12 +21,15 @@ _COMMANDS = {
     "train": ("skillgit.cli.train", "Train a skill: every accepted patch becomes a commit."),
     "eval": ("skillgit.cli.evaluate", "Measure a skill as of a revision and keep the record."),
     "noise": ("skillgit.cli.noise", "Measure how much a skill's score moves by itself."),
+    "import-run": ("skillgit.cli.import_run", "Import the output directory of a SkillOpt run."),
     "log": ("skillgit.cli.history", "List a skill's versions with their scores."),
     "show": ("skillgit.cli.history", "Show one version: patch, gate, flipped tasks, reasoning."),
     "status": ("skillgit.cli.history", "List training runs and where they stand."),
     "best": ("skillgit.cli.history", "Print (or export) the best version of a run."),
     "doctor": ("skillgit.cli.doctor", "Check that everything skillgit needs is in order."),
 }
+
+_ATTRIBUTES = {"eval": "evaluate"}  # where it is not the command's name: this one would hide a builtin
 
 
 class _Commands(click.Group):
@@ -38,7 +41,8 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         if cmd_name not in _COMMANDS:
             return None
-        command: click.Command = getattr(import_module(_COMMANDS[cmd_name][0]), cmd_name.replace("eval", "evaluate"))
+        attribute = _ATTRIBUTES.get(cmd_name, cmd_name.replace("-", "_"))
+        command: click.Command = getattr(import_module(_COMMANDS[cmd_name][0]), attribute)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002

@@ -71,13 +71,18 @@ def train(app: App, /, skill: str, **options: Any) -> None:
 
 def run_training(prepared: Prepared, sink: Sink) -> None:
     """Train and tell the end to the sink."""
+    from skillgit.report.training import TrainingView
     from skillgit.train.ending import summary
     from skillgit.train.loop import train as loop
     from skillgit.train.start import opened
 
-    with opened(prepared, sink) as run:
-        loop(run)
-        sink(summary(run))
+    try:
+        with opened(prepared, sink) as run:
+            loop(run)
+            sink(summary(run))
+    finally:
+        if isinstance(sink, TrainingView):
+            sink.close()
 
 
 def _prepare(app: App, repo: Repository, skill: str, options: dict[str, Any]) -> Prepared:

@@ -35,31 +35,34 @@ class Publication:
     """What becomes visible together.
 
     Attributes:
-        refs: branch and journal moves, each with the value it must still have.
+        refs: moves to commits that are written, each with the value the ref must still have.
+        drafts: ref to the commit to be written for it; the ref must still be at its first parent.
         notes: note ref to the lines added per object; written on top of whatever is there by then.
     """
 
     refs: Sequence[RefUpdate] = ()
+    drafts: Mapping[str, Commit] = field(default_factory=dict)
     notes: Mapping[str, notes.Additions] = field(default_factory=dict)
 
 
-def publish(repo: Repository, publication: Publication) -> None:
-    """Write notes and move refs in one transaction.
+def publish(repo: Repository, publication: Publication) -> dict[str, str]:
+    """Write drafts and notes, and move refs, in one transaction. Returns the new commit of each draft's ref.
 
     Raises:
-        RefConflictError: one of `publication.refs` is not where it was expected; nothing was moved.
+        RefConflictError: a ref is not where it was expected; nothing was moved.
         GitError: a branch is checked out in a worktree, or git refused.
     """
     for update in publication.refs:
         _refuse_checked_out(repo, update.ref)
+    expected = {update.ref: update.old for update in publication.refs}
+    expected |= {ref: _parent(commit) for ref, commit in publication.drafts.items()}
     for _ in range(_ATTEMPTS):
         with repo.lock():
-            tips = repo.refs(*publication.notes) if publication.notes else {}
-            moves = [*publication.refs, *_note_moves(repo, publication.notes, tips)]
-            if _transaction(repo, moves):
-                return
+            new = _write(repo, publication)
+            if _transaction(repo, [*publication.refs, *new]):
+                return {update.ref: update.new for update in new if update.ref in publication.drafts}
         # The lock keeps other skillgit processes out, so only a plain `git notes` can have moved a note ref.
-        _check_expected(repo, publication.refs)
+        _check_expected(repo, expected)
     raise RefConflictError("the notes kept moving while they were written", fix="stop the other writer and try again")
 
 
@@ -92,14 +95,21 @@ def _refuse_checked_out(repo: Repository, ref: str) -> None:
         )
 
 
-def _note_moves(repo: Repository, additions: Mapping[str, notes.Additions], tips: Mapping[str, str]) -> list[RefUpdate]:
-    drafts = notes.changes(repo, additions, tips)
-    if not drafts:
+def _write(repo: Repository, publication: Publication) -> list[RefUpdate]:
+    """Write drafts and notes in one process; the moves that make them visible."""
+    tips = repo.refs(*publication.notes) if publication.notes else {}
+    commits = dict(publication.drafts)
+    for ref, changed in notes.changes(repo, publication.notes, tips).items():
+        commits[ref] = Commit("Notes added by skillgit", (tips[ref],) if ref in tips else (), changed)
+    if not commits:
         return []
-    parents = {ref: (tips[ref],) if ref in tips else () for ref in drafts}
-    message = "Notes added by skillgit"
-    written = write_commits(repo, [Commit(message, parents[ref], changed) for ref, changed in drafts.items()])
-    return [RefUpdate(ref, new.commit, tips.get(ref)) for ref, new in zip(drafts, written, strict=True)]
+    written = write_commits(repo, list(commits.values()))
+    pairs = zip(commits.items(), written, strict=True)
+    return [RefUpdate(ref, new.commit, _parent(commit)) for (ref, commit), new in pairs]
+
+
+def _parent(commit: Commit) -> str | None:
+    return commit.parents[0] if commit.parents else None
 
 
 def _transaction(repo: Repository, moves: Sequence[RefUpdate]) -> bool:
@@ -121,12 +131,12 @@ def _transaction(repo: Repository, moves: Sequence[RefUpdate]) -> bool:
     return True
 
 
-def _check_expected(repo: Repository, refs: Sequence[RefUpdate]) -> None:
-    for update in refs:
-        now = repo.resolve(update.ref)
-        if now != update.old:
+def _check_expected(repo: Repository, expected: Mapping[str, str | None]) -> None:
+    for ref, old in expected.items():
+        now = repo.resolve(ref)
+        if now != old:
             raise RefConflictError(
-                f"{update.ref} moved while this command ran",
-                why=f"it was expected at {update.old or 'nothing'} and is at {now or 'nothing'}",
+                f"{ref} moved while this command ran",
+                why=f"it was expected at {old or 'nothing'} and is at {now or 'nothing'}",
                 fix="run the command again; nothing was written over",
             )

@@ -96,10 +96,10 @@ def trained_skills(repo: Repository) -> list[str]:
 
 
 def best_state(repo: Repository, skill: str, run: str = "") -> RunState:
-    """The run to take the best version from: the named one, else the newest. Raises `GitError`."""
+    """The run to take the best version from: the named one, else the newest with a baseline. Raises `GitError`."""
     if run:
         return journal.load(repo, skill, run)[0]
-    found = states(repo, skill)
+    found = [state for state in states(repo, skill) if state.tick >= 0]
     if not found:
         raise GitError(f"{skill} has no training run", fix=f"skillgit train {skill}")
     return found[0]

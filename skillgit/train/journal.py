@@ -9,7 +9,7 @@ from typing import Any
 
 from skillgit.errors import GitError
 from skillgit.git import notes
-from skillgit.git.objects import Change, Commit, read_blob, read_blobs, write_commits
+from skillgit.git.objects import Change, Commit, read_blob, read_blobs
 from skillgit.git.publish import Publication, RefUpdate, publish
 from skillgit.git.repository import Repository
 from skillgit.train.state import IMPORTED, RunState, journal_ref
@@ -56,12 +56,8 @@ def write(repo: Repository, entry: Entry, tip: str | None) -> str:
     if entry.record:
         files[f"steps/{state.tick:04d}.json"] = _json(entry.record)
     commit = Commit(f"{entry.subject}\n", (tip,) if tip else (), files)
-    new = write_commits(repo, [commit])[0].commit
-    moves = [RefUpdate(state.journal, new, tip)]
-    if entry.branch_to:
-        moves.append(RefUpdate(f"refs/heads/{state.branch}", entry.branch_to, entry.branch_from))
-    publish(repo, Publication(moves, entry.notes))
-    return new
+    moves = [RefUpdate(f"refs/heads/{state.branch}", entry.branch_to, entry.branch_from)] if entry.branch_to else []
+    return publish(repo, Publication(moves, {state.journal: commit}, entry.notes))[state.journal]
 
 
 def load(repo: Repository, skill: str, run: str) -> tuple[RunState, dict[str, Any], str]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -44,6 +45,7 @@ class Run:
         guard: refuses changes that would leak tasks or graders into the skill.
         val: the current version measured on val, once it has been.
         val_tick: the tick that measured it.
+        started: monotonic seconds when this process took the run up; `seconds_before` is what earlier ones used.
     """
 
     repo: Repository
@@ -62,6 +64,8 @@ class Run:
     guard: Guard
     val: Measurement | None = None
     val_tick: int = 0
+    started: float = field(default_factory=time.monotonic)
+    seconds_before: float = 0.0
 
     @property
     def metric(self) -> Metric:
@@ -157,7 +161,8 @@ class Run:
         """Make a tick durable: usage into the state, then branch, journal and notes in one transaction."""
         usage = add_up([*self.state.usage, *self.store.spent(self.state.run, self.state.tick)])
         reused = self.state.reused + self.target.reused(tick.number) + self.optimizer.reused(tick.number)
-        state = dataclasses.replace(entry.state, tick=tick.number, usage=tuple(usage), reused=reused)
+        seconds = round(self.seconds_before + time.monotonic() - self.started, 3)
+        state = dataclasses.replace(entry.state, tick=tick.number, usage=tuple(usage), reused=reused, seconds=seconds)
         self.tip = journal.write(self.repo, dataclasses.replace(entry, state=state), self.tip)
         self.state = state
 

@@ -145,6 +145,7 @@ def opened(prepared: Prepared, sink: Sink, environ: Mapping[str, str] | None = N
             sink=sink,
             guard=leak_guard(prepared.plan.splits, config.leaks),
             state=state,
+            seconds_before=state.seconds,
             tip=prepared.tip or journal.begin(repo, state, resolved(config)),
         )
 
@@ -155,6 +156,7 @@ def _spent(state: RunState, store: Store) -> Spent:
         calls=sum(part.calls for part in paid),
         tokens=sum((part.prompt_tokens or 0) + (part.completion_tokens or 0) for part in paid),
         cost=sum(part.cost or 0.0 for part in paid),
+        seconds=state.seconds,
     )
 
 

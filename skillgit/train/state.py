@@ -37,6 +37,7 @@ class RunState:
         meta_skill: the optimizer's own notes.
         accepted, rejected, skipped: steps and epoch ends by outcome.
         usage: what the run paid so far, by role and stage.
+        seconds: wall time of all processes that worked on it.
         reused: calls served from earlier steps or runs.
         reason: why no further step is made, empty while there is none.
         closed: the run is over, its report made.
@@ -59,6 +60,7 @@ class RunState:
     rejected: int = 0
     skipped: int = 0
     usage: tuple[StageUsage, ...] = ()
+    seconds: float = 0.0
     reused: int = 0
     reason: str = ""
     closed: bool = False

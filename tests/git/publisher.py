@@ -22,7 +22,7 @@ def main(folder: str, writer: str, count: str, *objects: str) -> None:
         record = notes.canonical({"id": f"{writer}-{number}", "skill": name})
         new = write_commits(repo, [Commit(f"{number}\n", (tip,) if tip else (), {"step": b"%d" % number})])[0].commit
         additions = {kind: {name: (record,)} for kind in (notes.EVALS, notes.RESULTS)}
-        publish(repo, Publication([RefUpdate(ref, new, tip)], additions))
+        publish(repo, Publication([RefUpdate(ref, new, tip)], notes=additions))
         tip = new
         print(number, flush=True)
 

@@ -29,7 +29,7 @@ def step(repo: Repository) -> Publication:
     head = repo.commit("HEAD")
     new = write_commits(repo, [Commit("step\n", (head,))])[0].commit
     lines = {notes.EVALS: {head: ('{"id":1}',)}}
-    return Publication([RefUpdate(BRANCH, new, None), RefUpdate(JOURNAL, new, None)], lines)
+    return Publication([RefUpdate(BRANCH, new, None), RefUpdate(JOURNAL, new, None)], notes=lines)
 
 
 def test_everything_moves_together(repo: Repository, step: Publication) -> None:
@@ -67,7 +67,7 @@ def test_a_branch_moved_by_someone_else_is_not_written_over(
     expected = None if kind == "appeared" else head
     moves = [RefUpdate(BRANCH, new, expected), RefUpdate(JOURNAL, new, None)]
     with pytest.raises(RefConflictError, match=f"{BRANCH} moved") as caught:
-        publish(repo, Publication(moves, step.notes))
+        publish(repo, Publication(moves, notes=step.notes))
     assert "nothing was written over" in caught.value.fix
     assert repo.refs() == before
 
@@ -154,7 +154,7 @@ def test_a_hook_of_the_user_may_refuse(repo: Repository, step: Publication) -> N
 def test_a_note_written_by_hand_in_between_is_kept(repo: Repository, monkeypatch) -> None:
     """Plain git knows nothing of our lock: its note lands between our reading and our writing."""
     head = repo.commit("HEAD")
-    real, calls = module._note_moves, []
+    real, calls = module._write, []
 
     def slow(*args):
         moves = real(*args)
@@ -163,21 +163,21 @@ def test_a_note_written_by_hand_in_between_is_kept(repo: Repository, monkeypatch
         calls.append(1)
         return moves
 
-    monkeypatch.setattr(module, "_note_moves", slow)
+    monkeypatch.setattr(module, "_write", slow)
     publish(repo, Publication(notes={notes.EVALS: {head: ('{"id":1}',)}}))
     assert notes.read(repo, notes.EVALS, [head]) == {head: ["by hand", '{"id":1}']}
     assert len(calls) == 2
 
 
 def test_notes_that_never_rest_end_in_an_error(repo: Repository, monkeypatch) -> None:
-    real = module._note_moves
+    real = module._write
 
     def always(*args):
         moves = real(*args)
         git(repo.root, "notes", "--ref=skillgit/evals", "append", "-m", "again", "HEAD")
         return moves
 
-    monkeypatch.setattr(module, "_note_moves", always)
+    monkeypatch.setattr(module, "_write", always)
     monkeypatch.setattr(module, "_ATTEMPTS", 3)
     with pytest.raises(RefConflictError, match="kept moving"):
         publish(repo, Publication(notes={notes.EVALS: {repo.commit("HEAD"): ("x",)}}))

@@ -40,11 +40,11 @@ def unified_diff(path: str, before: Document, after: Document) -> str:
     return head + "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in hunks)
 
 
-def describe(changes: Iterable[Edit | EditResult]) -> str:
+def describe(changes: Iterable[Edit | EditResult], width: int = _WIDTH) -> str:
     """A short imperative phrase for what the changes do, on one line; results that were not applied do not count.
 
     Returns:
-        At most 60 characters, such as `add "Write dates as YYYY-MM-DD" and 2 more`; empty without changes.
+        At most `width` characters (not fewer than 24), such as `add "Write dates as YYYY-MM-DD" and 2 more`; empty without changes.
     """
     edits = list(_applied(changes))
     if not edits:
@@ -54,7 +54,7 @@ def describe(changes: Iterable[Edit | EditResult]) -> str:
     words = _words(edits[0].content if verb == "add" else edits[0].target)
     if not words:
         return f"{verb} text{more}"
-    room = _WIDTH - len(verb) - len(more) - 3
+    room = max(width, 24) - len(verb) - len(more) - 3
     return f'{verb} "{_shortened(words, room)}"{more}'
 
 

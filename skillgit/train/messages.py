@@ -34,7 +34,8 @@ def commit_message(run: Run, outcome: Outcome) -> str:
         "Skillgit-Optimizer": _model(run, "optimizer"),
         "Skillgit-Target": _model(run, "target"),
     }
-    lines = [subject(run.state.skill, outcome.title), "", body, ""]
+    name = run.state.skill
+    lines = [subject(name, outcome.titled(_SUBJECT - len(subject(name, "")))), "", body, ""]
     return "\n".join([*lines, *(f"{key}: {value}" for key, value in trailers.items()), ""])
 
 

@@ -74,13 +74,17 @@ class Outcome:
 
     @property
     def title(self) -> str:
-        """What the change does, as an imperative phrase."""
+        """What the change does, as an imperative phrase of at most 60 characters."""
+        return self.titled(60)
+
+    def titled(self, width: int) -> str:
+        """The same in at most `width` characters."""
         if self.tick.kind == "boundary":
             return "rewrite the guidance block" if self.candidate else "close the epoch"
         edits = [edit for edit in self.edits if isinstance(edit, Edit)]
         others = [edit.title for edit in self.edits if not isinstance(edit, Edit)]
         summary = f"rewrite: {'; '.join(others)}" if others else ""
-        phrase = describe(self.results) or describe(edits) or " ".join(summary.split())[:60]
+        phrase = describe(self.results, width) or describe(edits, width) or " ".join(summary.split())[:width]
         return phrase or ("add reminders" if self.patch.notes else "propose nothing")
 
 

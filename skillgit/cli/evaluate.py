@@ -31,19 +31,23 @@ def evaluate(app: App, /, skill: str, revision: str, file: Path | None, split: s
 
     What was measured before under the same conditions is not paid again.
     """
+    from skillgit.errors import TaskError
     from skillgit.tasks.splits import split_name
 
     repo = app.repo()
     config = load(app, repo, options["config"], options["overrides"])
     place, version = _subject(app, repo, config, skill, revision, file)
     names = ("train", "val", "test") if split == "all" else (split_name(split),)
-    results = [_measure(app, repo, config, place, version, name, dry_run=options["dry_run"]) for name in names]
+    found = (_measure(app, repo, config, place, version, name, dry_run=options["dry_run"]) for name in names)
+    results = [result for result in found if result]
+    if not results:
+        raise TaskError(f"there are no {split} tasks", fix="add them, or name another split")
     if options["as_json"]:
         print_json(results[0] if len(results) == 1 else {"records": results})
         return
     for result in results:
         if options["dry_run"]:
-            app.say(f"{result['split']}: {result['n']} target calls at most")
+            app.say(f"{result['split']}: {result['calls']} target calls at most")
         else:
             click.echo(f"{result['split']} hard {result['hard']:.3f} soft {result['soft']:.3f} n={result['n']}")
     if not options["dry_run"]:
@@ -82,8 +86,11 @@ def _measure(
 
     benchmark, splits = setup.load_tasks(repo, config, place)
     tasks = getattr(splits, split)
+    if not tasks:
+        return {}
     if dry_run:
-        return {"split": split, "n": len(tasks), "skill": version.object}
+        calls = len(tasks) * setup.samples(config, split)
+        return {"split": split, "n": len(tasks), "calls": calls, "skill": version.object}
     view = TrainingView(app.console(stderr=True), quiet=app.quiet)
     with setup.open_store(repo) as store:
         run = f"eval-{version.object}"
@@ -91,9 +98,10 @@ def _measure(
             repo, config, "target", store, setup.make_budget(config), run, view, os.environ
         ) as target:
             rollouts = setup.make_rollouts(config, benchmark, target, view)
-            measured = measure(rollouts, version, tasks, step=0, stage=split)
+            conditions = setup.conditions(config, benchmark, splits, split, target)
+            measured = measure(rollouts, version, tasks, step=0, stage=split, samples=conditions.samples)
             view.close()
-            return _record(repo, measured, setup.conditions(config, benchmark, splits, split, target))
+            return _record(repo, measured, conditions)
 
 
 def _record(repo: Repository, measured: Measurement, conditions: Any) -> dict[str, Any]:

@@ -33,7 +33,7 @@ _BAD_YAML = (yaml.YAMLError, ValueError, RecursionError)
 
 class _Loader(yaml.SafeLoader):
     """YAML with the numbers of YAML 1.2: `2:1:7` is a text, not a count of seconds, `1e-3` is a number, `010` is ten,
-    and `2026-01-02` is a text, not a date."""
+    `2026-01-02` is a text, not a date, and `off` is a word (`yes` and `no` stay what SkillOpt takes them for)."""
 
 
 def _whole_number(_: _Loader, node: yaml.ScalarNode) -> int:
@@ -44,13 +44,15 @@ _NUMBERS = {
     "tag:yaml.org,2002:int": r"[-+]?[0-9]+$",
     "tag:yaml.org,2002:float": r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)(e[-+]?[0-9]+)?$",
 }
-_OLD = {*_NUMBERS, "tag:yaml.org,2002:timestamp"}
+_BOOL = "tag:yaml.org,2002:bool"
+_OLD = {*_NUMBERS, _BOOL, "tag:yaml.org,2002:timestamp"}
 _Loader.yaml_implicit_resolvers = {
     first: [(tag, pattern) for tag, pattern in resolvers if tag not in _OLD]
     for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
 }
 for _tag, _pattern in _NUMBERS.items():
     _Loader.add_implicit_resolver(_tag, re.compile(_pattern, re.IGNORECASE), list("-+.0123456789"))
+_Loader.add_implicit_resolver(_BOOL, re.compile("(true|false|yes|no)$", re.IGNORECASE), list("tTfFyYnN"))
 _Loader.add_constructor("tag:yaml.org,2002:int", _whole_number)
 
 

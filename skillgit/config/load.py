@@ -49,10 +49,20 @@ def load_config(
     merged: Layer = {}
     for layer in layers:
         translated, reports = translate(layer, known)
-        merged |= translated
-        for line in reports:
+        for line in [*reports, *_give_way(merged, translated)]:
             report(line)
+        merged |= translated
     return build(merged)
+
+
+def _give_way(merged: Layer, layer: Layer) -> Iterator[str]:
+    """Take an inherited floor of the rate out where a later layer sets a lower rate and no floor; tell of it."""
+    rate, floor = layer.get("optimizer.learning_rate"), merged.get("optimizer.min_learning_rate")
+    if rate is None or floor is None or "optimizer.min_learning_rate" in layer:
+        return
+    if isinstance(rate.value, int) and isinstance(floor.value, int) and floor.value > rate.value:
+        del merged["optimizer.min_learning_rate"]
+        yield f"{floor.where}: optimizer.min_learning_rate gives way to the lower rate at {rate.where}"
 
 
 def build(layer: Mapping[str, Value]) -> Config:
@@ -145,6 +155,8 @@ def _typed(key: str, value: Value, hint: Any) -> Any:
     if hint is float and isinstance(value.value, int) and not isinstance(value.value, bool):
         # A whole number beyond every float is refused below, like infinity.
         value = Value(float(value.value) if abs(value.value) < 1e300 else math.inf, value.where)
+    if hint is bool and value.value in ("on", "off"):
+        return value.value == "on"
     if hint is str and value.value is None:
         return ""
     if type(value.value) is not hint or (hint is float and not math.isfinite(value.value)):

@@ -42,6 +42,12 @@ FLAT = {leaf: f"{section}.{leaf}" for section, leaves in _SECTION_OF.items() for
     "meta_edit_budget": "optimizer.meta_learning_rate",
 }
 """Flat name to its place."""
+_ON_OR_OFF = (
+    "failure_only use_slow_update slow_update_gate_with_selection use_meta_skill use_skill_aware_reflection use_gate"
+    " eval_test use_semantic_density shuffle_choices use_theorem use_sketch"
+)
+SWITCHES = frozenset(_ON_OR_OFF.split(" "))
+"""Flat names of settings that are on or off."""
 
 _VALUE_ALIASES: Mapping[str, Mapping[str, str]] = {
     "optimizer.lr_control_mode": {
@@ -72,13 +78,20 @@ _BACKEND_ALIASES = {
     "qwen": "qwen_chat",
     "minimax": "minimax_chat",
 }
-_BACKEND_KEYS = ("model.backend", "model.optimizer_backend", "model.target_backend")
+_ROLE_BACKENDS = ("model.optimizer_backend", "model.target_backend")
+_BACKEND_KEYS = ("model.backend", *_ROLE_BACKENDS)
+_UNSET = "openai_chat"
+"""What SkillOpt's base file says for both roles; it takes it for "not chosen", so that `model.backend` decides."""
 
 Neutral = Callable[[Any], bool]
 
 
 def _blank(value: Any) -> bool:
     return value in (None, "")
+
+
+def _anything(value: Any) -> bool:  # noqa: ARG001 - the shape of `Neutral`
+    return True
 
 
 def _one_of(*values: Any) -> Neutral:
@@ -95,9 +108,9 @@ _ROLES = ("", "optimizer_", "target_")
 _WITHOUT_EFFECT: dict[str, tuple[Neutral, str]] = {
     "model.reasoning_effort": (_one_of("medium"), "no installed backend sends a reasoning effort"),
     "model.rewrite_reasoning_effort": (_one_of("high"), "no installed backend sends a reasoning effort"),
-    "train.steps_per_epoch": (lambda _: True, "it follows from the train tasks and the batch size"),
-    "gradient.max_analyst_rounds": (lambda _: True, "the option is retired: an analyst has one round"),
-    "optimizer.meta_learning_rate": (lambda _: True, "nothing reads it, in SkillOpt neither"),
+    "train.steps_per_epoch": (_anything, "it follows from the train tasks and the batch size"),
+    "gradient.max_analyst_rounds": (_anything, "the option is retired: an analyst has one round"),
+    "optimizer.meta_learning_rate": (_anything, "nothing reads it, in SkillOpt neither"),
     "model.codex_trace_to_optimizer": (_one_of(True), "only exec targets leave such traces"),
     **{
         f"model.{role}azure_openai_{leaf}": (_AZURE_DEFAULTS, "the azure_openai backend is not installed")
@@ -172,6 +185,13 @@ _WITHOUT_EFFECT: dict[str, tuple[Neutral, str]] = {
             "search_auth_env": ("OFFICEQA_CUSTOM_SEARCH_AUTH",),
         }.items()
     },
+    "env.data_dirs": (_anything, "only the officeqa benchmark reads it"),
+    "env.search_api_url": (_anything, "only the officeqa benchmark reads it"),
+    "env.data_root": (_anything, "only the spreadsheetbench benchmark reads it"),
+    **dict.fromkeys(
+        ("env.judge_model", "env.judge_max_completion_tokens", "env.judge_retries"),
+        (_anything, "no benchmark reads it, in SkillOpt neither"),
+    ),
 }
 
 _SECRET_ENDINGS = ("api_key", "api-key", "token", "secret", "password")
@@ -209,14 +229,22 @@ def translate(layer: Layer, known: Iterable[str]) -> tuple[Layer, tuple[str, ...
     return out, tuple(reports)
 
 
+def is_flat(name: str) -> bool:
+    """Whether SkillOpt has a flat name (and so a command-line flag) for a setting."""
+    return _renamed(name) != name or name.endswith("api_key")
+
+
+def _renamed(key: str) -> str:
+    """The structured place of a flat name, and the present name of an old one."""
+    if "." not in key:
+        known = (*_WITHOUT_EFFECT, *_OLD_AZURE, *_CODEX_ALIASES)
+        places = (place for place in (f"model.{key}", f"env.{key}") if place in known)
+        key = FLAT.get(key) or next(places, key)
+    return _OLD_AZURE.get(key) or _CODEX_ALIASES.get(key) or key
+
+
 def _place(key: str, layer: Layer, value: Value, reports: list[str]) -> str:
-    section, _, leaf = key.rpartition(".")
-    flat = FLAT.get(leaf if section == "model" and leaf in ("codex_path",) else key)
-    place = flat or _OLD_AZURE.get(key) or _CODEX_ALIASES.get(key) or key
-    if place == key and not section and f"model.{key}" in (*_WITHOUT_EFFECT, *_OLD_AZURE, *_CODEX_ALIASES):
-        place = f"model.{key}"
-    if place == key and not section and f"env.{key}" in _WITHOUT_EFFECT:
-        place = f"env.{key}"
+    place = _renamed(key)
     if place != key:
         if place in layer and layer[place].value != value.value:
             raise ConfigError(f"{key} and {place} are the same setting and differ", where=value.where)
@@ -227,6 +255,9 @@ def _place(key: str, layer: Layer, value: Value, reports: list[str]) -> str:
 def _canonical(key: str, value: Value, reports: list[str]) -> Value:
     if not isinstance(value.value, str):
         return value
+    if key in _ROLE_BACKENDS and value.value.strip().lower() == _UNSET:
+        reports.append(f"{value.where}: {key} {value.value!r} is read as the backend that model.backend names")
+        return Value("", value.where)
     aliases = _BACKEND_ALIASES if key in _BACKEND_KEYS else _VALUE_ALIASES.get(key, {})
     text = aliases.get(value.value.strip().lower())
     if text is None:

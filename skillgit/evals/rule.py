@@ -93,11 +93,12 @@ class Rule:
             return "underpowered", f"{len(common)} tasks cannot show a gain with confidence {self.confidence:g}"
         if reason := self.ruled_out(candidate, current, missing, contest):
             return "reject", reason
+        tie_wins = self.shorter_ties and contest.shorter
         gate_score, gate_before = score + contest.candidate_bonus, before + contest.current_bonus
         if gate_score <= gate_before:
             # Less than equal was ruled out. What is equal to the last bit of a float is equal, and a tie is no gain.
-            return ("accept", "") if self.shorter_ties and contest.shorter else ("reject", "the score does not rise")
-        if self.confidence and not confident(current, candidate, self.confidence):
+            return ("accept", "") if tie_wins else ("reject", "the score does not rise")
+        if self.confidence and not tie_wins and not confident(current, candidate, self.confidence):
             return "reject", f"the gain is not certain with confidence {self.confidence:g}"
         return decide(gate_score, gate_before, best), ""
 

@@ -117,6 +117,11 @@ def make_rollouts(config: Config, benchmark: Benchmark, target: Caller, sink: Si
     )
 
 
+def samples(config: Config, split: str) -> int:
+    """Rollouts per task when a split is measured: test is reported once."""
+    return 1 if split == "test" else config.evaluation.repeats
+
+
 def conditions(config: Config, benchmark: Benchmark, splits: Splits, split: str, target: Caller) -> Conditions:
     """What measuring `split` depends on."""
     spec = target.model.spec
@@ -126,6 +131,6 @@ def conditions(config: Config, benchmark: Benchmark, splits: Splits, split: str,
         judge=benchmark.judge_digest(),
         target={"backend": spec.backend, "model": spec.model, "settings": target.settings},
         metric=Metric(config.evaluation.gate_metric, config.evaluation.gate_mixed_weight),
-        samples=1 if split == "test" else config.evaluation.repeats,
+        samples=samples(config, split),
         seed=config.train.seed,
     )

@@ -87,17 +87,17 @@ class Repository:
         return folder
 
     @contextmanager
-    def lock(self, name: str = "write", *, wait: bool = True) -> Iterator[None]:
+    def lock(self, name: str = "write", *, seconds: float = _LOCK_SECONDS) -> Iterator[None]:
         """Hold one of the repository's locks; it ends with the process, however that ends.
 
         Raises:
-            GitError: another process holds it (at once with `wait=False`, else after two minutes).
+            GitError: another process still holds it after `seconds`.
         """
         from filelock import FileLock, Timeout
 
         path = self.state_dir / "locks" / f"{name}.lock"
         path.parent.mkdir(exist_ok=True)
-        lock = FileLock(path, timeout=_LOCK_SECONDS if wait else 0)
+        lock = FileLock(path, timeout=seconds)
         try:
             lock.acquire()
         except Timeout as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from skillgit.errors import ModelConfigError, ModelError, TransientModelError
@@ -24,10 +24,18 @@ class Drop:
 
 
 class Advisor:
-    """The optimizer model, bound to one run."""
+    """The optimizer model, bound to one run.
 
-    def __init__(self, caller: Caller, run: str, seed: int, max_tokens: int | None) -> None:
-        self._caller, self._run, self._seed, self._max_tokens = caller, run, seed, max_tokens
+    Args:
+        max_tokens: most tokens of a reply; `None` keeps the backend's default.
+        document_tokens: the same for replies that hold a whole document.
+    """
+
+    def __init__(
+        self, caller: Caller, run: str, seed: int, max_tokens: int | None, document_tokens: int | None = None
+    ) -> None:
+        self._caller, self._run, self._seed = caller, run, seed
+        self._max_tokens, self._document_tokens = max_tokens, document_tokens
         self._lock = threading.Lock()
         self._drops: list[Drop] = []
 
@@ -41,6 +49,7 @@ class Advisor:
         index: int = 0,
         accept: Mapping[str, Any] | None = None,
         spare: bool = False,
+        document: bool = False,
     ) -> dict[str, Any] | None:
         """An object that follows `accept`, or `None` (see `take_drops`).
 
@@ -50,15 +59,18 @@ class Advisor:
             index: which of the stage's calls in this step this is; gives each its own seed and its own place in the
                 store, so that equal requests are still separate samples.
             spare: the stage can do without this one answer, so an endpoint that fails costs no more than it.
+            document: the reply holds a whole document.
 
         Raises:
             ModelConfigError: the optimizer cannot be reached as configured.
             TransientModelError: it did not answer; what it would have said must not be replaced by a guess.
         """
         why = ""
+        limit = self._document_tokens if document else self._max_tokens
         for attempt in range(2):
             try:
-                reply = self._call(messages, schema, stage, step, index, attempt)
+                request = Request(messages, schema=schema, max_tokens=limit)
+                reply = self._call(request, stage, step, index, attempt)
             except ModelConfigError:
                 raise
             except ModelError as error:
@@ -85,11 +97,8 @@ class Advisor:
             drops, self._drops = self._drops, []
         return sorted(drops, key=lambda drop: (drop.stage, drop.index))
 
-    def _call(
-        self, messages: tuple[Message, ...], schema: Mapping[str, Any], stage: str, step: int, index: int, attempt: int
-    ) -> str:
-        seed = self._seed + 10_000 * step + 10 * index + attempt
-        request = Request(messages, schema=schema, seed=seed, max_tokens=self._max_tokens)
+    def _call(self, request: Request, stage: str, step: int, index: int, attempt: int) -> str:
+        request = replace(request, seed=self._seed + 10_000 * step + 10 * index + attempt)
         scope = (self._run, step, stage, index, attempt)
         return self._caller.call(request, scope=scope, step=step, stage=stage).text
 

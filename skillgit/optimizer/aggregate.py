@@ -72,8 +72,15 @@ class _Merger:
             patches="\n\n".join(_listing(number, patch) for number, patch in enumerate(group, 1)),
         )
         place = next(self._index) if index is None else index
-        schema, accept = self._mode.schema(notes=False), self._mode.accepted()
-        reply = self._advisor.ask(messages, schema, stage="merge", step=self._step, index=place, accept=accept)
+        reply = self._advisor.ask(
+            messages,
+            self._mode.schema(notes=False),
+            stage="merge",
+            step=self._step,
+            index=place,
+            accept=self._mode.accepted(),
+            document=not self._mode.budgeted,
+        )
         if reply is None:
             return replace(everything, source=side)
         merged = parse_patch(self._mode, reply, side, 1, None)

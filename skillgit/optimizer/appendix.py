@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from skillgit.models.prompt import render
-from skillgit.optimizer.advisor import Advisor
+from skillgit.optimizer.advisor import Advisor, Drop
 from skillgit.skills.document import Document
 from skillgit.skills.edits import Guard
 from skillgit.skills.regions import region_text, set_region
@@ -42,7 +42,10 @@ def with_reminders(
     if threshold and len(notes) > threshold:
         notes = _consolidated(advisor, document, notes, step)
     changed = set_region(document, APPENDIX, "\n".join([_HEADING, "", *(f"- {note}" for note in notes)]))
-    return document if guard(document.text, changed.text) else changed
+    if leak := guard(document.text, changed.text):
+        advisor.drop(Drop("appendix", 0, leak))
+        return document
+    return changed
 
 
 def _consolidated(advisor: Advisor, document: Document, notes: list[str], step: int) -> list[str]:

@@ -44,4 +44,4 @@ def autonomous_budget(
     reply = advisor.ask(messages, RATE_SCHEMA, stage="lr_autonomous", step=step)
     raw = int(reply["learning_rate"]) if reply else 0
     budget = min(raw, len(patch.edits))
-    return budget, {"learning_rate": budget, "raw_learning_rate": raw, "fallback": reply is None, **(reply or {})}
+    return budget, {**(reply or {}), "learning_rate": budget, "raw_learning_rate": raw, "fallback": reply is None}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -54,9 +55,20 @@ def reflect(
     def analyse(numbered: tuple[int, tuple[str, list[Outcome]]]) -> Patch | None:
         index, (source, group) = numbered
         messages, schema = analyst_request(config, source, group, skill, context, budget)
-        accept = mode.accepted()
-        reply = advisor.ask(messages, schema, stage="analyst", step=step, index=index, accept=accept, spare=True)
-        return parse_patch(mode, reply, source, len(group), budget) if reply else None
+        reply = advisor.ask(
+            messages,
+            schema,
+            stage="analyst",
+            step=step,
+            index=index,
+            accept=mode.accepted(),
+            spare=True,
+            document=not mode.budgeted,
+        )
+        if reply is None:
+            return None
+        patch = parse_patch(mode, reply, source, len(group), budget)
+        return patch if takes_notes(config, source) else replace(patch, notes=())
 
     with ThreadPoolExecutor(config.gradient.analyst_workers, "analyst") as pool:
         patches = list(pool.map(analyse, enumerate(groups)))

@@ -24,7 +24,7 @@ RANKING_SCHEMA: Mapping[str, Any] = {
 def select(
     advisor: Advisor, config: Config, skill: str, patch: Patch, *, memory: str, budget: int | None, step: int
 ) -> tuple[Proposal, ...]:
-    """At most `budget` proposals, all for `None`; no call is made when all fit.
+    """At most `budget` proposals, all for `None`; no call is made when all fit or none may be taken.
 
     When the ranking is unusable (recorded as dropped), and in the `small` profile, those with the most trajectories
     behind them are taken, earlier ones first among equals.
@@ -32,6 +32,8 @@ def select(
     edits = patch.edits
     if budget is None or len(edits) <= budget:
         return edits
+    if budget == 0:
+        return ()
     if config.optimizer.profile != "small":
         shown = listing(edits)
         messages = render("ranking", skill=skill or "(empty)", memory=memory, budget=str(budget), edits=shown)

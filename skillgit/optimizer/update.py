@@ -87,7 +87,7 @@ def _rewrite(
     )
     body = document.text[document.body_start :].strip()
     messages = render("rewrite", skill=body or "(empty)", context=context, suggestions=listed)
-    reply = advisor.ask(messages, REWRITE_SCHEMA, stage="rewrite", step=step)
+    reply = advisor.ask(messages, REWRITE_SCHEMA, stage="rewrite", step=step, document=True)
     if reply is None:
         return Update(document, refused="no usable rewrite came back")
     summary = tuple(str(entry) for entry in reply.get("change_summary", ()))

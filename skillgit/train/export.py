@@ -16,7 +16,7 @@ from skillgit.train.state import RunState
 def export_run(repo: Repository, state: RunState, folder: Path) -> list[Path]:
     """Write the copy and return its files. What is there under the same names is replaced."""
     tip = journal.runs(repo, state.skill)[state.run]
-    steps = [step for step in journal.steps(repo, tip) if step["kind"] in ("step", "boundary")]
+    steps = [step for step in journal.steps(repo, tip) if step["kind"] in ("step", "compaction", "boundary")]
     texts = _texts(repo, state, steps)
     files = {f"skills/skill_v{number:04d}.md": text for number, text in texts.items()}
     files["best_skill.md"] = _blob(repo, state, state.best.commit)

@@ -24,7 +24,8 @@ def leak_guard(splits: Splits, switches: Leaks) -> Guard:
     kinds = frozenset(kind for kind, on in enabled.items() if on)
     if not kinds:
         return allow_all
-    everything = [(name, task) for name in ("train", "val", "test") for task in getattr(splits, name)]
+    names = ("train", "val", "test", "confirm")
+    everything = [(name, task) for name in names for task in getattr(splits, name)]
     index = LeakIndex.build(
         [pair for name, task in everything for pair in _grader(name, task)],
         [pair for name, task in everything for pair in _texts(name, task)],

@@ -16,7 +16,7 @@ from skillgit.optimizer.advisor import Drop
 from skillgit.optimizer.aggregate import aggregate
 from skillgit.optimizer.appendix import with_reminders
 from skillgit.optimizer.boundary import compare, meta_skill, slow_update
-from skillgit.optimizer.modes import Proposal
+from skillgit.optimizer.modes import MODES, Proposal
 from skillgit.optimizer.patches import Patch
 from skillgit.optimizer.rate import autonomous_budget
 from skillgit.optimizer.reflect import reflect, stop_if_many_failed
@@ -77,8 +77,9 @@ def choose(
     run: Run, current: Version, patch: Patch, outcomes: Sequence[Rollout], tick: Tick
 ) -> tuple[tuple[Proposal, ...], dict[str, Any] | None]:
     """The proposals this step carries out, and the optimizer's own decision when the budget is up to it."""
-    budget, rate = run.plan.budget(tick.step), None
-    if run.config.optimizer.lr_control_mode == "autonomous" and patch.edits:
+    optimizer, budget, rate = run.config.optimizer, run.plan.budget(tick.step), None
+    budgeted = MODES[optimizer.skill_update_mode].budgeted
+    if optimizer.lr_control_mode == "autonomous" and budgeted and patch.edits:
         budget, rate = autonomous_budget(
             run.advisor, current.text, patch, outcomes, context=run.context, step=tick.number
         )
@@ -138,7 +139,7 @@ def compaction(run: Run, tick: Tick) -> None:
     update = carry_out(run.advisor, current.document, edits, context="", step=tick.number, guard=run.guard)
     outcome = Outcome(tick, started, edits=edits, update=update, drops=tuple(run.advisor.take_drops()))
     if len(update.document.text) < len(current.document.text):
-        rule = dataclasses.replace(run.rule, shorter_ties=True)
+        rule = dataclasses.replace(run.rule, use_gate=True, shorter_ties=True)
         outcome = try_candidate(run, outcome, update.document, rule)
     finish(run, outcome)
 

@@ -12,7 +12,7 @@ from skillgit.evals.gate import ACCEPTED, Metric, Verdict, flips, mean
 from skillgit.evals.measure import Measurement
 from skillgit.evals.records import merge_lines
 from skillgit.evals.rollouts import Outcome as Rollout
-from skillgit.evals.rule import Rule, tokens
+from skillgit.evals.rule import Contest, Rule, tokens
 from skillgit.events import StepFinished
 from skillgit.git import notes
 from skillgit.git.objects import Change
@@ -44,6 +44,7 @@ class Outcome:
         candidate, base: what the gate compared, `None` when nothing was evaluated.
         verdict: of the gate, or why nothing was evaluated; `why` says more when it was not accepted.
         rate: the optimizer's own decision on the edit budget.
+        contest: what the gate compared besides scores.
     """
 
     tick: Tick
@@ -59,6 +60,7 @@ class Outcome:
     verdict: Verdict = "no_op"
     why: str = ""
     rate: dict[str, Any] | None = None
+    contest: Contest = Contest()
 
     @property
     def results(self) -> tuple[EditResult, ...]:
@@ -94,7 +96,7 @@ def judged(outcome: Outcome, candidate: Measurement, base: Measurement, rule: Ru
     missing = [task for task in {*base.scores, *base.errors} if task not in candidate.scores]
     new, old = candidate.values(rule.metric), base.values(rule.metric)
     verdict, why = rule.verdict(new, old, missing, contest, best or 0.0)
-    return dataclasses.replace(outcome, candidate=candidate, base=base, verdict=verdict, why=why)
+    return dataclasses.replace(outcome, candidate=candidate, base=base, verdict=verdict, why=why, contest=contest)
 
 
 def finish(run: Run, outcome: Outcome) -> None:
@@ -178,9 +180,16 @@ def gate_facts(outcome: Outcome, metric: Metric) -> dict[str, Any]:
         **({"why": outcome.why} if outcome.why else {}),
         "base": outcome.base.version.object,
         "base_score": outcome.base.score(metric),
+        **_text_facts(outcome.contest),
         "improved": list(improved),
         "regressed": list(regressed),
     }
+
+
+def _text_facts(contest: Contest) -> dict[str, Any]:
+    """What the texts themselves added to the scores, where anything was configured to."""
+    texts = {"candidate": contest.candidate_bonus, "base": contest.current_bonus}
+    return {"text": texts} if any(texts.values()) else {}
 
 
 def _evidence(run: Run, outcome: Outcome, commit: str | None) -> tuple[dict[str, Any], dict[str, notes.Additions]]:
@@ -260,7 +269,7 @@ def _event(outcome: Outcome, run: Run, before: RunState, commit: str | None) -> 
         selected=len(outcome.edits),
         applied=outcome.applied,
         verdict=outcome.verdict,
-        score=candidate.score(metric) if candidate and candidate.complete else None,
+        score=run.gate_score(candidate) if candidate and candidate.complete else None,
         base_score=before.current.score if before.current.score is not None else 0.0,
         improved=tuple(gate["improved"]),
         regressed=tuple(gate["regressed"]),

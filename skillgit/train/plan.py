@@ -9,6 +9,7 @@ from typing import Literal
 
 from skillgit.config.schema import Config
 from skillgit.errors import ConfigError
+from skillgit.evals.stats import minimum_n
 from skillgit.optimizer.schedule import edit_budget
 from skillgit.tasks.base import Splits, Task
 from skillgit.tasks.splits import epoch_batches
@@ -121,6 +122,34 @@ def make_plan(config: Config, splits: Splits) -> Plan:
     per_step = config.train.batch_size * config.train.accumulation
     steps_per_epoch = math.ceil(size / per_step)
     return Plan(config, splits, steps_per_epoch, tuple(_ticks(config, steps_per_epoch)))
+
+
+def cautions(config: Config, splits: Splits) -> tuple[str, ...]:
+    """What a person should know about the gate before a run is paid.
+
+    Raises:
+        ConfigError: a pinned tag that no val task has, which would pin nothing.
+    """
+    evaluation, n = config.evaluation, len(splits.val)
+    _check_tags(evaluation.no_regression, {tag for task in splits.val for tag in task.tags})
+    told = []
+    if evaluation.use_semantic_density:
+        told.append("evaluation.use_semantic_density can be gamed: adding words such as MUST raises the gate's score")
+    if evaluation.confidence and n < (least := minimum_n(evaluation.confidence)):
+        sure = f"confidence {evaluation.confidence:g}"
+        told.append(f"{n} val tasks cannot show a gain with {sure}, so nothing will be accepted: {least} are needed")
+    return tuple(told)
+
+
+def _check_tags(setting: str, known: set[str]) -> None:
+    if setting in ("off", "all"):
+        return
+    missing = [tag for tag in map(str.strip, setting.split(",")) if tag not in known]
+    if missing:
+        raise ConfigError(
+            f"evaluation.no_regression: no val task has the tag {', '.join(missing)}",
+            fix=f"use off, all, or tags of val tasks: {', '.join(sorted(known)) or 'there are none'}",
+        )
 
 
 def _ticks(config: Config, steps_per_epoch: int) -> Iterator[Tick]:

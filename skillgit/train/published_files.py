@@ -50,7 +50,8 @@ class Folder:
                 self.report(name, "leads out of the directory; refused")
                 return None
             if not path.is_file():
-                return self._absent(name, path, missing)
+                self._absent(name, path, missing)
+                return None
             with path.open("rb") as file:
                 found = file.read(LIMIT + 1)
         except (OSError, RuntimeError) as error:

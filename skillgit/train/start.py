@@ -35,14 +35,14 @@ from skillgit.tasks.base import Benchmark, Splits, digest
 from skillgit.train import journal
 from skillgit.train.estimate import Estimate, assume, estimate
 from skillgit.train.leakage import leak_guard
-from skillgit.train.plan import Plan, make_plan
+from skillgit.train.plan import Plan, cautions, make_plan
 from skillgit.train.run import Run
-from skillgit.train.state import Mark, RunState
+from skillgit.train.state import IMPORTED, Mark, RunState
 
 # Keys that say how calls are made, not what is asked: with another address or more patience a run still goes on.
 _HOW = re.compile(
     r"budget|model\.((optimizer_|target_)?(base_url|api_key_env)|timeout|retries|local\.threads)"
-    r"|env\.(workers|exec_timeout)|gradient\.analyst_workers"
+    r"|env\.(workers|exec_timeout|out_root)|gradient\.analyst_workers"
 )
 
 
@@ -76,16 +76,17 @@ def prepare(repo: Repository, config: Config, skill: str, *, cwd: Path | None = 
     place = locate(repo, config, skill, cwd)
     benchmark, splits = load_tasks(repo, config, place)
     plan = make_plan(config, splits)
+    warnings = cautions(config, splits)
     fingerprint = _fingerprint(config, place, splits, benchmark, _content(repo, place))
     if not fresh and (unfinished := _unfinished(repo, place, fingerprint)):
         state, tip = unfinished
         note = f"going on with run {state.run}, which this command began earlier (--fresh starts a new one)"
         _check_branch(repo, state)
-        return Prepared(repo, config, place, benchmark, plan, state, tip, (note,))
+        return Prepared(repo, config, place, benchmark, plan, state, tip, (note, *warnings))
     base, notes = _base(repo, place, sign=config.git.sign == "auto")
     state = _new_state(repo, place, base, fingerprint)
     refuse_blocked(repo, state.branch)
-    return Prepared(repo, config, place, benchmark, plan, state, None, notes)
+    return Prepared(repo, config, place, benchmark, plan, state, None, (*notes, *warnings))
 
 
 def prepare_resume(repo: Repository, skill: str, run: str, budget: BudgetSection | None = None) -> Prepared:
@@ -97,6 +98,8 @@ def prepare_resume(repo: Repository, skill: str, run: str, budget: BudgetSection
     """
     name = find(repo, skill).name
     state, stored, tip = journal.load(repo, name, run)
+    if run.startswith(IMPORTED):
+        raise ConfigError(f"run {run} was imported and is over", fix=f"skillgit best {skill} shows its best version")
     config = from_resolved(stored)
     config = dataclasses.replace(config, budget=budget) if budget else config
     place = Place(state.skill, state.path, state.document)
@@ -123,7 +126,8 @@ def opened(prepared: Prepared, sink: Sink, environ: Mapping[str, str] | None = N
     environ = os.environ if environ is None else environ
     sink(planned(prepared, environ))
     with ExitStack() as stack:
-        stack.enter_context(repo.lock(_lock_name(state.skill, state.run), wait=False))
+        # Another command may hold it for an instant, to see whether the run is going on.
+        stack.enter_context(repo.lock(_lock_name(state.skill, state.run), seconds=2))
         _check_tip(repo, prepared)
         if config.git.sign == "auto":
             signing.check(repo)
@@ -141,7 +145,13 @@ def opened(prepared: Prepared, sink: Sink, environ: Mapping[str, str] | None = N
             target=target,
             optimizer=optimizer,
             rollouts=make_rollouts(config, prepared.benchmark, target, sink),
-            advisor=Advisor(optimizer, state.run, config.train.seed, config.model.optimizer_max_tokens or None),
+            advisor=Advisor(
+                optimizer,
+                state.run,
+                config.train.seed,
+                config.model.optimizer_max_tokens or None,
+                config.model.rewrite_max_completion_tokens or None,
+            ),
             sink=sink,
             guard=leak_guard(prepared.plan.splits, config.leaks),
             state=state,
@@ -169,7 +179,7 @@ def _check_tip(repo: Repository, prepared: Prepared) -> None:
 def _fingerprint(config: Config, place: Place, splits: Splits, benchmark: Benchmark, content: str) -> str:
     """Identity of what a run depends on; limits, and how and how fast a model is reached, do not change it."""
     settings = _without(resolved(config), "")
-    tasks = [[task.digest() for task in split] for split in (splits.train, splits.val, splits.test)]
+    tasks = [[task.digest() for task in split] for split in (splits.train, splits.val, splits.test, splits.confirm)]
     return digest([settings, place.path, tasks, benchmark.judge_digest(), content])
 
 
@@ -199,7 +209,7 @@ def _unfinished(repo: Repository, place: Place, fingerprint: str) -> tuple[RunSt
 
 def _is_running(repo: Repository, state: RunState) -> bool:
     try:
-        with repo.lock(_lock_name(state.skill, state.run), wait=False):
+        with repo.lock(_lock_name(state.skill, state.run), seconds=0):
             return False
     except GitError:
         return True

@@ -13,7 +13,7 @@ PAGE = Path(__file__).parents[2] / "skillgit/cli/HELP.md"
 
 def pages() -> str:
     """The help of the program and of each command, as Markdown."""
-    root = click.Context(cli, info_name="skillgit", terminal_width=100)
+    root = click.Context(cli, info_name="skillgit", terminal_width=100, **cli.context_settings)
     parts = [
         "# Commands\n\nWritten by `python -m tests.cli.help_pages`; a test keeps it equal to `--help`.",
         _page(root),

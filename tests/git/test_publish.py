@@ -236,7 +236,7 @@ def test_killing_a_writer_leaves_whole_steps_and_no_lock(repo: Repository) -> No
             assert [name for name in ids if name.startswith(f"o{round_number}-")] == [
                 f"o{round_number}-{number}" for number in range(5)
             ]
-    with repo.lock(wait=False):
+    with repo.lock(seconds=0):
         pass
 
 

@@ -250,12 +250,12 @@ def test_where_a_branch_is_checked_out(repo_dir: Path, tmp_path: Path) -> None:
 
 def test_a_lock_keeps_others_out_and_ends(repo_dir: Path) -> None:
     one, other = Repository.open(repo_dir), Repository.open(repo_dir)
-    with one.lock(wait=False):
-        with pytest.raises(GitError, match="another skillgit process"), other.lock(wait=False):
+    with one.lock(seconds=0):
+        with pytest.raises(GitError, match="another skillgit process"), other.lock(seconds=0):
             pass
-        with other.lock("elsewhere", wait=False):
+        with other.lock("elsewhere", seconds=0):
             pass
-    with other.lock(wait=False):
+    with other.lock(seconds=0):
         pass
 
 

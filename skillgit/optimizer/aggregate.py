@@ -44,6 +44,22 @@ def aggregate(
     return replace(merged, patterns=together.patterns, notes=together.notes, malformed=tuple(malformed))
 
 
+def merge_sizes(sides: Sequence[int], size: int) -> list[int]:
+    """For each merge call, how many of the original patches are behind it, when both sides have so many.
+
+    Args:
+        size: patches per call.
+    """
+    calls: list[int] = []
+    for patches in sides:
+        weights = [1] * patches
+        while len(weights) > 1:
+            groups = [weights[n : n + size] for n in range(0, len(weights), size)]
+            calls += [sum(group) for group in groups if len(group) > 1]
+            weights = [sum(group) for group in groups]
+    return [*calls, sum(sides)] if sum(patches > 0 for patches in sides) == 2 else calls
+
+
 class _Merger:
     def __init__(self, advisor: Advisor, config: Config, skill: str, memory: str, step: int) -> None:
         self._advisor, self._config, self._skill, self._memory, self._step = advisor, config, skill, memory, step

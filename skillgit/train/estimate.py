@@ -7,6 +7,7 @@ assumed, and the assumptions are part of the answer.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -15,28 +16,36 @@ from skillgit.evals.rollouts import Outcome
 from skillgit.evals.rule import tokens
 from skillgit.git.skillstore import Version
 from skillgit.models.base import Reply, Request
+from skillgit.optimizer.aggregate import merge_sizes
 from skillgit.optimizer.modes import MODES
 from skillgit.optimizer.reflect import analyst_request
 from skillgit.tasks.base import Benchmark, Score, Task, Trajectory
 from skillgit.train.plan import Plan, Tick
 
 _EDIT_TOKENS = 40  # of one proposed edit, with its JSON
+_ADDED_TOKENS = 30  # that an accepted edit adds to the skill
 _REPLY_TOKENS = 60  # of reasoning around proposals
+_STEP_TOKENS = 25  # of an earlier step in the memory of an epoch, without its edits and patterns
+_PATTERN_TOKENS = 15  # of one thing that an analyst saw go wrong
+_SAMPLE = 50
+_GUIDANCE_TOKENS = 100  # of the guidance block, and of the optimizer's own notes
 
 
 @dataclass(frozen=True)
 class Assumptions:
-    """What the estimate takes for granted.
+    """What the estimate takes for granted, for the whole run.
 
     Attributes:
         failing: share of tasks the skill fails, 0 to 1; from a record of the skill where there is one.
         accepted: share of candidates the gate accepts.
         edits: proposals per analyst call.
+        merged: share of proposals that merging keeps.
     """
 
     failing: float = 0.5
     accepted: float = 0.5
     edits: float = 1.0
+    merged: float = 1.0
 
 
 @dataclass
@@ -95,10 +104,12 @@ class _Work:
     version: Version
     result: Estimate
     grown: float = 0.0  # tokens the skill has gained so far
+    guided: bool = False  # the skill has its guidance block
+    prompts: dict[str, tuple[float, float]] = field(default_factory=dict)  # of analysts, by source
 
     def add(self, tick: Tick) -> None:
         if tick.kind == "baseline":
-            self._rollouts("val", self.plan.splits.val, self.plan.config.evaluation.repeats)
+            self._rollouts("val", self.plan.splits.val, self._repeats)
         elif tick.kind == "step":
             self._step(tick)
         elif tick.kind == "compaction":
@@ -107,90 +118,171 @@ class _Work:
         elif tick.kind == "boundary":
             self._boundary(tick)
         else:
-            self._final()
+            self._final(tick)
 
     def _step(self, tick: Tick) -> None:
-        config, assume = self.plan.config, self.result.assumptions
         tasks = self.plan.tasks(tick)
         self._rollouts("rollout", tasks, 1)
-        failing = round(assume.failing * len(tasks))
-        analysts = self._analysts("failure", tasks, failing, tick)
+        edits = sum(chance * self._learn(tasks, failing, chance, tick) for failing, chance in self._failing(len(tasks)))
+        self.grown += self._accepted * edits * _ADDED_TOKENS
+
+    def _failing(self, drawn: int) -> list[tuple[int, float]]:
+        """How many of so many train tasks fail, and how likely that is: batches differ, and calls come in whole."""
+        total = len(self.plan.splits.train)
+        failing = round(self.result.assumptions.failing * total)
+        ways = [(n, math.comb(failing, n) * math.comb(total - failing, drawn - n)) for n in range(drawn + 1)]
+        return [(n, count / math.comb(total, drawn)) for n, count in ways if count]
+
+    def _learn(self, tasks: Sequence[Task], failing: int, chance: float, tick: Tick) -> float:
+        """A step when so many of its tasks failed, which has this chance; gives the number of edits it tries."""
+        config = self.plan.config
+        analysts = [self._analysts("failure", tasks, failing, chance, tick)]
         if not config.gradient.failure_only and config.optimizer.profile != "small":
-            analysts += self._analysts("success", tasks, len(tasks) - failing, tick)
-        self._choose(analysts)
-        self._gate()
+            analysts.append(self._analysts("success", tasks, len(tasks) - failing, chance, tick))
+        if not sum(analysts) * self.result.assumptions.edits:
+            return 0.0
+        self._gate(chance)
+        return self._choose(analysts, chance, tick)
 
     def _boundary(self, tick: Tick) -> None:
         slow, meta = self.plan.boundary_work(tick)
-        if not (slow or meta) or self.result.assumptions.accepted == 0:
+        optimizer, changed = self.plan.config.optimizer, self._epoch_changes()
+        if not changed or not (slow or meta):
             return
-        optimizer = self.plan.config.optimizer
-        tasks = self.plan.splits.train[: optimizer.slow_update_samples]
-        self._rollouts("slow_update_rollout", tasks, 2)
-        shown = self.result.assumptions.failing * len(tasks) * (self._prompt(tasks) - self._skill() + 40)
+        train = self.plan.splits.train
+        tasks = train if optimizer.longitudinal_pair_policy == "changed" else train[: optimizer.slow_update_samples]
+        self._rollouts("slow_update_rollout", tasks, changed * (2 - self._known_share()))
+        told = self.result.assumptions.failing * len(tasks[: optimizer.slow_update_samples])
+        shown = told * (self._prompt(tasks) - self._skill() + 40)
         for stage, wanted in (("meta_skill", meta), ("slow_update", slow)):
-            self.result.add("optimizer", stage, int(wanted), 2 * self._skill() + 260 + shown, 2 * _REPLY_TOKENS)
-        if slow:
-            val = self.plan.splits.val
-            self._rollouts("val", val, self.plan.config.evaluation.repeats)
+            prompt = 2 * self._skill() + 260 + shown
+            self.result.add("optimizer", stage, changed * wanted, prompt, _GUIDANCE_TOKENS + _REPLY_TOKENS / 2)
+        if not slow:
+            return
+        if not self.guided:
+            self.grown += changed * _GUIDANCE_TOKENS
+            self.guided = True
+        if self._forces_guidance:
+            self._rollouts("val", self.plan.splits.val, changed * self._repeats)
+        else:
+            self._gate(changed)
 
-    def _final(self) -> None:
-        evaluation = self.plan.config.evaluation
-        versions = 1 + (self.result.assumptions.accepted > 0)
-        if evaluation.eval_test:
-            self._rollouts("test", self.plan.splits.test, versions)
-        self._rollouts("confirm", self.plan.splits.confirm, versions * evaluation.repeats)
+    def _final(self, tick: Tick) -> None:
+        evaluation, changed = self.plan.config.evaluation, self._epoch_changes()
+        # Guidance that was forced last is seldom a new best, and without a gate the last version seldom is.
+        forced = self._forces_guidance and self.plan.boundary_work(replace(tick, kind="boundary"))[0]
+        later = changed * (forced or not evaluation.use_gate)
+        versions = 1 + (self._accepted > 0) + later
+        splits, last = self.plan.splits, self.grown
+        for grown, times in ((0.0, 1.0), (last, versions - 1)):
+            self.grown = grown
+            self._rollouts("test", splits.test if evaluation.eval_test else (), times)
+            self._rollouts("confirm", splits.confirm, times * self._repeats)
+
+    @property
+    def _repeats(self) -> int:
+        return self.plan.config.evaluation.repeats
+
+    @property
+    def _accepted(self) -> float:
+        return self.result.assumptions.accepted if self.plan.config.evaluation.use_gate else 1.0
+
+    @property
+    def _forces_guidance(self) -> bool:
+        gated = self.plan.config.optimizer.slow_update_gate_with_selection
+        return not (gated and self.plan.config.evaluation.use_gate)
+
+    def _epoch_changes(self) -> float:
+        """How likely an epoch's steps change the skill."""
+        return 1 - (1 - self._accepted) ** self.plan.steps_per_epoch
+
+    def _known_share(self) -> float:
+        """Share of an epoch's train tasks that its steps already rolled out under its first or its last skill."""
+        steps = self.plan.steps_per_epoch
+        # Up to and with the first accepted step, and after the last one.
+        before = self._epoch_changes() / self._accepted
+        return min(1.0, (2 * before - 1) / steps)
 
     def _rollouts(self, stage: str, tasks: Sequence[Task], times: float) -> None:
-        if tasks:
+        if tasks and times:
             self.result.add("target", stage, times * len(tasks), self._prompt(tasks), self._completion(tasks))
 
-    def _gate(self) -> None:
+    def _gate(self, times: float = 1.0) -> None:
         config, assume, val = self.plan.config, self.result.assumptions, self.plan.splits.val
         calls = float(len(val))
         if config.evaluation.use_gate and config.evaluation.fail_first:
-            # A rejected candidate is ruled out after the failing tasks and about one more wave.
+            # A rejected candidate is ruled out after the failing tasks and about half a wave more.
             ruled_out = min(len(val), assume.failing * len(val) + config.env.workers / 2)
             calls = assume.accepted * len(val) + (1 - assume.accepted) * ruled_out
-        repeats = config.evaluation.repeats
-        self.result.add("target", "val", repeats * calls, self._prompt(val), self._completion(val))
-        budget = self.plan.budget(1) or 4
-        self.grown += assume.accepted * min(budget, assume.edits) * _EDIT_TOKENS / 2
+        self.result.add("target", "val", times * self._repeats * calls, self._prompt(val), self._completion(val))
 
-    def _analysts(self, source: str, tasks: Sequence[Task], count: int, tick: Tick) -> int:
-        config = self.plan.config
-        size = config.gradient.minibatch_size
-        calls = math.ceil(count / size)
-        if config.optimizer.profile == "small":
-            calls = min(count, self.plan.budget(tick.step) or count)
-        if not calls:
-            return 0
-        group = [_made_up(task, source) for task in tasks[: min(size, math.ceil(count / calls))]]
-        messages, _ = analyst_request(config, source, group, self.version.text, "", self.plan.budget(tick.step))
-        prompt = sum(tokens(message.content) for message in messages) + self.grown
-        self.result.add("optimizer", "analyst", calls, prompt, self._patch_tokens())
+    def _analysts(self, source: str, tasks: Sequence[Task], count: int, chance: float, tick: Tick) -> int:
+        """Analysts that read `count` of the tasks."""
+        gradient, budget = self.plan.config.gradient, self.plan.budget(tick.step)
+        tags = Counter(task.tags[:1] for task in tasks) if gradient.group_by_tag else {(): len(tasks)}
+        calls = sum(math.ceil(round(count * n / len(tasks)) / gradient.minibatch_size) for n in tags.values())
+        if self.plan.config.optimizer.profile == "small":
+            calls = min(calls, budget or calls)
+        if calls:
+            frame, case = self._analyst_prompt(source, budget)
+            shown = min(count, calls * gradient.minibatch_size)
+            prompt = frame + self.grown + self._memory(tick) + shown / calls * case
+            self.result.add("optimizer", "analyst", chance * calls, prompt, self._patch_tokens(1))
         return calls
 
-    def _choose(self, analysts: int) -> None:
-        config = self.plan.config
-        proposed = analysts * self.result.assumptions.edits
-        listing = self._skill() + 150 + proposed * _EDIT_TOKENS
-        if config.optimizer.profile != "small":
-            merges, level = 0, analysts
-            while level > 1:
-                level = math.ceil(level / config.gradient.merge_batch_size)
-                merges += level
-            self.result.add("optimizer", "merge", merges, listing + 250, self._patch_tokens())
-        if config.optimizer.lr_control_mode == "autonomous":
-            self.result.add("optimizer", "lr_autonomous", 1, listing, _REPLY_TOKENS)
-        if config.optimizer.skill_update_mode == "rewrite_from_suggestions":
-            self.result.add("optimizer", "rewrite", 1, listing, self._skill() + _REPLY_TOKENS)
+    def _analyst_prompt(self, source: str, budget: int | None) -> tuple[float, float]:
+        """Tokens of an analyst's prompt without any case, and of one case."""
+        if source not in self.prompts:
+            made_up = [_made_up(task, source) for task in self.plan.splits.train]
+            # Cases of a large train set differ little; a few are enough for their mean.
+            some = made_up[:: math.ceil(len(made_up) / _SAMPLE)]
+            frame, full = (self._request_tokens(source, group, budget) for group in ([], some))
+            self.prompts[source] = frame, (full - frame) / len(some)
+        return self.prompts[source]
 
-    def _patch_tokens(self) -> float:
-        whole = not MODES[self.plan.config.optimizer.skill_update_mode].budgeted
-        return (
-            self._skill() + _REPLY_TOKENS if whole else self.result.assumptions.edits * _EDIT_TOKENS + _REPLY_TOKENS / 2
-        )
+    def _request_tokens(self, source: str, group: Sequence[Outcome], budget: int | None) -> int:
+        messages, _ = analyst_request(self.plan.config, source, group, self.version.text, "", budget)
+        return sum(tokens(message.content) for message in messages)
+
+    def _memory(self, tick: Tick) -> float:
+        """Tokens of what analysts are told of the epoch's earlier steps, and of the optimizer's own notes."""
+        assume = self.result.assumptions
+        earlier = (tick.step - 1) % self.plan.steps_per_epoch
+        each = _STEP_TOKENS + _PATTERN_TOKENS + (1 - self._accepted) * assume.edits * _EDIT_TOKENS
+        return earlier * each + self._notes(tick)
+
+    def _notes(self, tick: Tick) -> float:
+        has_notes = self.plan.config.optimizer.use_meta_skill and tick.epoch > 2
+        return self._epoch_changes() * (_GUIDANCE_TOKENS + _STEP_TOKENS) if has_notes else 0.0
+
+    def _choose(self, analysts: Sequence[int], chance: float, tick: Tick) -> float:
+        """Merging and selecting; gives the number of proposals that are carried out."""
+        config, assume = self.plan.config, self.result.assumptions
+        proposed, budget = sum(analysts) * assume.edits, self.plan.budget(tick.step)
+        small = config.optimizer.profile == "small"
+        for patches in () if small else merge_sizes(analysts, config.gradient.merge_batch_size):
+            listing = patches * assume.edits * (_EDIT_TOKENS + 20) + self._skill() + 350 + self._notes(tick)
+            self.result.add("optimizer", "merge", chance, listing, self._patch_tokens(patches * assume.merged))
+        if not small and sum(analysts) > 1:
+            proposed *= assume.merged
+        listing = self._skill() + 150 + proposed * _EDIT_TOKENS + self._notes(tick)
+        if not MODES[config.optimizer.skill_update_mode].budgeted:
+            return proposed
+        if config.optimizer.lr_control_mode == "autonomous":
+            self.result.add("optimizer", "lr_autonomous", chance, listing + self._memory(tick), _REPLY_TOKENS)
+        if budget is not None and proposed > budget:
+            if not small:
+                self.result.add("optimizer", "ranking", chance, listing, _REPLY_TOKENS)
+            proposed = budget
+        if config.optimizer.skill_update_mode == "rewrite_from_suggestions":
+            self.result.add("optimizer", "rewrite", chance, listing + self._memory(tick), self._skill() + _REPLY_TOKENS)
+        return proposed
+
+    def _patch_tokens(self, analysts: float) -> float:
+        """Tokens of a reply with the proposals of so many analysts."""
+        if not MODES[self.plan.config.optimizer.skill_update_mode].budgeted:
+            return self._skill() + _REPLY_TOKENS
+        return analysts * self.result.assumptions.edits * _EDIT_TOKENS + _REPLY_TOKENS / 2
 
     def _skill(self) -> float:
         return tokens(self.version.text) + self.grown

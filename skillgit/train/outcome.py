@@ -30,6 +30,7 @@ from skillgit.train.run import Run
 from skillgit.train.state import Mark, RunState
 
 NO_PATCH = Patch(())
+NO_CONTEST = Contest()
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ class Outcome:
     verdict: Verdict = "no_op"
     why: str = ""
     rate: dict[str, Any] | None = None
-    contest: Contest = Contest()
+    contest: Contest = NO_CONTEST
 
     @property
     def results(self) -> tuple[EditResult, ...]:

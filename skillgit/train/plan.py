@@ -10,6 +10,7 @@ from typing import Literal
 from skillgit.config.schema import Config
 from skillgit.errors import ConfigError
 from skillgit.evals.stats import minimum_n
+from skillgit.optimizer.aggregate import merge_sizes
 from skillgit.optimizer.schedule import edit_budget
 from skillgit.tasks.base import Splits, Task
 from skillgit.tasks.splits import epoch_batches
@@ -75,11 +76,10 @@ class Plan:
         return {"target": target, "optimizer": optimizer}
 
     def _calls(self, tick: Tick) -> tuple[int, int]:
-        samples_per_task = self.config.evaluation.repeats
-        val, samples = (
-            samples_per_task * len(self.splits.val),
-            min(self.config.optimizer.slow_update_samples, len(self.splits.train)),
-        )
+        samples_per_task, optimizer = self.config.evaluation.repeats, self.config.optimizer
+        val, samples = samples_per_task * len(self.splits.val), len(self.splits.train)
+        if optimizer.longitudinal_pair_policy != "changed":
+            samples = min(samples, optimizer.slow_update_samples)
         if tick.kind == "baseline":
             return val, 0
         if tick.kind == "final":
@@ -93,15 +93,22 @@ class Plan:
         return (2 * samples if slow or meta else 0) + (val if slow else 0), int(slow) + int(meta)
 
     def _optimizer_calls(self, tick: Tick) -> int:
-        gradient, batch = self.config.gradient, len(self.tasks(tick))
-        if self.config.optimizer.profile == "small":
-            return min(batch, self.budget(tick.step) or batch)
-        analysts = math.ceil(batch / gradient.minibatch_size) + (0 if gradient.failure_only else 1)
-        merges, level = 0, analysts
-        while level > 1:
-            level = math.ceil(level / gradient.merge_batch_size)
-            merges += level
-        return analysts + merges + 2
+        optimizer, gradient, tasks = self.config.optimizer, self.config.gradient, self.tasks(tick)
+        # Each side, and each tag where they are kept apart, may have one minibatch that is not full.
+        tags = len({task.tags[:1] for task in tasks}) if gradient.group_by_tag else 1
+        kinds = tags if gradient.failure_only or optimizer.profile == "small" else 2 * tags
+        analysts = min(len(tasks), math.ceil(len(tasks) / gradient.minibatch_size) + kinds - 1)
+        if optimizer.profile == "small":
+            return min(analysts, self.budget(tick.step) or analysts)
+        sides = [(n, analysts - n) for n in range(analysts + 1)] if not gradient.failure_only else [(analysts, 0)]
+        merges = max(len(merge_sizes(side, gradient.merge_batch_size)) for side in sides)
+        others = (
+            self.budget(tick.step) is not None or optimizer.lr_control_mode == "autonomous",  # ranking
+            optimizer.lr_control_mode == "autonomous",
+            optimizer.skill_update_mode == "rewrite_from_suggestions",
+            optimizer.use_skill_aware_reflection and optimizer.skill_aware_consolidate_threshold > 0,
+        )
+        return analysts + merges + sum(others)
 
     def boundary_work(self, tick: Tick) -> tuple[bool, bool]:
         """Whether this epoch's end makes a slow update, and whether it writes a meta skill that is still of use."""

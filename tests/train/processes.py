@@ -184,6 +184,7 @@ def left_behind(repo: Path, run: str) -> dict[str, Any]:
     def plain(text: str) -> str:
         for name, stand_in in names.items():
             text = text.replace(name, stand_in).replace(name[:12], stand_in)
+        text = re.sub(r'"seconds":\s*[0-9.e-]+', '"seconds":0', text)
         return re.sub(r'"at":\s*"[^"]*"', '"at":""', text)
 
     files = git(repo, "ls-tree", "-r", "--name-only", journal).splitlines()

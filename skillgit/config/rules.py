@@ -79,6 +79,13 @@ def check(config: Config, where: Mapping[str, str]) -> None:
             raise ConfigError(f"{key} is {value:g}, and must be {limit}", where=where.get(key, ""))
     _check_secrets(config, where)
     optimizer = config.optimizer
+    for key, plain in (("skill_update_mode", "patch"), ("use_skill_aware_reflection", False)):
+        if optimizer.profile == "small" and getattr(optimizer, key) != plain:
+            raise ConfigError(
+                f"optimizer.profile small knows no optimizer.{key} {getattr(optimizer, key)}",
+                where=where.get(f"optimizer.{key}", ""),
+                fix="use the standard profile, or leave it out",
+            )
     # A rate below the default floor is a constant schedule; only a stated floor can be wrong.
     if "optimizer.min_learning_rate" in where and optimizer.min_learning_rate > optimizer.learning_rate:
         raise ConfigError(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import posixpath
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from skillgit.errors import GitError
 from skillgit.git.repository import Repository
@@ -154,6 +156,29 @@ def list_tree(repo: Repository, treeish: str) -> dict[str, str]:
             meta, path = entry.split("\t", 1)
             entries[path] = meta.split(" ")[2]
     return entries
+
+
+def object_id(repo: Repository, kind: str, data: bytes) -> str:
+    """The id git gives an object of `kind` (`blob`, `tree`) with this content, in this repository's object format."""
+    name = "sha256" if len(repo.zero) == 64 else "sha1"
+    return hashlib.new(name, b"%s %d\0" % (kind.encode(), len(data)) + data, usedforsecurity=False).hexdigest()
+
+
+@lru_cache(maxsize=256)
+def tree_entries(repo: Repository, tree: str) -> Mapping[str, Entry]:
+    """Name to entry of one folder, in git's order."""
+    out = repo.git.run("ls-tree", "-z", "--full-tree", "--end-of-options", tree).decode("utf-8", "surrogateescape")
+    rows = [row.split("\t", 1) for row in out.split("\0") if row]
+    return {name: Entry(meta.split(" ")[0], meta.split(" ")[2]) for meta, name in rows}
+
+
+def tree_id(repo: Repository, entries: Mapping[str, Entry]) -> str:
+    """The id of the tree that holds these entries, given in git's order."""
+    data = bytearray()
+    for name, entry in entries.items():
+        assert isinstance(entry.object, str)
+        data += f"{entry.mode.lstrip('0')} {name}\0".encode("utf-8", "surrogateescape") + bytes.fromhex(entry.object)
+    return object_id(repo, "tree", bytes(data))
 
 
 def resolve_many(repo: Repository, revisions: Sequence[str]) -> list[str | None]:

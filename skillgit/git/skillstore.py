@@ -10,7 +10,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from skillgit.errors import GitError, SkillError
-from skillgit.git.objects import Change, Commit, Entry, inside, read_blob, write_commits
+from skillgit.git.objects import (
+    Change,
+    Entry,
+    inside,
+    object_id,
+    read_blob,
+    tree_entries,
+    tree_id,
+)
 from skillgit.git.repository import Repository
 from skillgit.skills.document import Document
 
@@ -106,11 +114,24 @@ def read_version(repo: Repository, revision: str, place: Place) -> Version | Non
     return Version(found, Document.parse(data, where=f"{revision[:12]}:{place.document}"), mode)
 
 
-def write_version(repo: Repository, base: str, place: Place, document: Document, mode: str) -> Version:
-    """A version with a new document (of file mode `mode`), everything else as in commit `base`. No ref moves."""
-    changes = {place.document: Entry(mode, document.encode())}
-    written = write_commits(repo, [Commit("candidate", (base,), changes)], [place.path])[0]
-    return Version(written.at[place.path], document, mode)
+def with_document(repo: Repository, base: Version, place: Place, document: Document) -> Version:
+    """`base` with another document. Its object id is computed; nothing is written until it is published."""
+    blob = object_id(repo, "blob", document.encode())
+    if place.path == place.document:
+        return Version(blob, document, base.mode)
+    name = place.document.rsplit("/", 1)[1]
+    entries = {**tree_entries(repo, base.object), name: Entry(base.mode, blob)}
+    return Version(tree_id(repo, entries), document, base.mode)
+
+
+def changes_to(place: Place, version: Version, at: str = "", base: str = "") -> dict[str, Change]:
+    """The tree changes that put a version at its place, or at the path `at` on top of the skill object `base`."""
+    document = Entry(version.mode, version.document.encode())
+    if not at:
+        return {place.document: document}
+    if place.path == place.document:
+        return {f"{at}.md": document}
+    return {at: base, f"{at}/{place.document.rsplit('/', 1)[1]}": document}
 
 
 def store_file(repo: Repository, path: Path) -> Version:

@@ -44,7 +44,8 @@ def describe(changes: Iterable[Edit | EditResult], width: int = _WIDTH) -> str:
     """A short imperative phrase for what the changes do, on one line; results that were not applied do not count.
 
     Returns:
-        At most `width` characters (not fewer than 24), such as `add "Write dates as YYYY-MM-DD" and 2 more`; empty without changes.
+        At most `width` characters (not fewer than 24), such as `add "Write dates as YYYY-MM-DD" and 2 more`; empty
+        without changes.
     """
     edits = list(_applied(changes))
     if not edits:

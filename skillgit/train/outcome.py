@@ -16,6 +16,7 @@ from skillgit.evals.rule import Contest, Rule, tokens
 from skillgit.events import StepFinished
 from skillgit.git import notes
 from skillgit.git.objects import Change
+from skillgit.git.skillstore import changes_to
 from skillgit.optimizer.advisor import Drop
 from skillgit.optimizer.memory import BufferEntry
 from skillgit.optimizer.modes import Proposal, line
@@ -247,8 +248,7 @@ def _files(run: Run, outcome: Outcome) -> dict[str, Change]:
     files: dict[str, Change] = {}
     if outcome.candidate and outcome.base:
         number, version = f"{outcome.tick.number:04d}", outcome.candidate.version
-        whole = run.place.path == run.place.document
-        files[f"candidates/{number}{'.md' if whole else ''}"] = version.document.encode() if whole else version.object
+        files |= changes_to(run.place, version, f"candidates/{number}", outcome.base.version.object)
         diff = unified_diff(run.place.document, outcome.base.version.document, version.document)
         files[f"patches/{number}.diff"] = diff.encode("utf-8", "surrogateescape")
     if outcome.meta_skill:

@@ -25,7 +25,7 @@ from skillgit.events import Sink
 from skillgit.git import notes, signing
 from skillgit.git.objects import Commit, write_commits
 from skillgit.git.repository import Repository
-from skillgit.git.skillstore import Place, Version, change_to, read_version, write_version
+from skillgit.git.skillstore import Place, Version, changes_to, read_version, with_document
 from skillgit.optimizer.advisor import Advisor
 from skillgit.optimizer.memory import context_text, meta_text
 from skillgit.skills.document import Document
@@ -119,16 +119,17 @@ class Run:
         return version
 
     def candidate(self, document: Document) -> Version:
-        """A version with a new document on top of the current commit."""
-        current = self.state.current.commit
-        mode = self.val.version.mode if self.val else "100644"
-        return write_version(self.repo, current, self.place, document, mode)
+        """A version with a new document on top of the current one. Nothing is written yet."""
+        base = self.val.version if self.val else self.version(self.state.current)
+        return with_document(self.repo, base, self.place, document)
 
     def commit(self, version: Version, message: str) -> str:
         """A commit of a version on top of the current one, signed when the user signs. No ref moves."""
-        changes = change_to(self.place, version)
-        commit = write_commits(self.repo, [Commit(message, (self.state.current.commit,), changes)])[0].commit
-        return signing.resign(self.repo, commit) if self.signs else commit
+        draft = Commit(message, (self.state.current.commit,), changes_to(self.place, version))
+        written = write_commits(self.repo, [draft], [self.place.path])[0]
+        if written.at.get(self.place.path) != version.object:
+            raise GitError(f"the commit of skill object {version.object[:12]} holds another one", why=str(written.at))
+        return signing.resign(self.repo, written.commit) if self.signs else written.commit
 
     @property
     def signs(self) -> bool:

@@ -12,7 +12,7 @@ import pytest
 from skillgit.errors import GitError, SkillError
 from skillgit.git.objects import Commit, list_tree, read_blob, write_commits
 from skillgit.git.repository import Repository
-from skillgit.git.skillstore import Place, find, read_version, uncommitted, write_version
+from skillgit.git.skillstore import Place, changes_to, find, read_version, uncommitted, with_document
 from skillgit.skills.document import Document
 from tests.conftest import SKILL, git
 
@@ -221,16 +221,18 @@ def test_a_new_version_changes_the_document_alone(repo: Repository) -> None:
     git(repo.root, "add", "--all")
     git(repo.root, "commit", "--quiet", "-m", "more")
     head = repo.commit("HEAD")
-    document = Document.parse((SKILL + "- New.\n").encode())
-    version = write_version(repo, head, GREETER, document, "100755")
-    assert (repo.head(), repo.refs()) == (head, {"refs/heads/main": head})
-    before, after = list_tree(repo, "HEAD:skills/greeter"), list_tree(repo, version.object)
-    assert after.pop("SKILL.md") != before.pop("SKILL.md")
-    assert after == before
     old = read_version(repo, "HEAD", GREETER)
     assert old is not None
     assert old.object == repo.resolve("HEAD:skills/greeter")
-    assert write_version(repo, head, GREETER, old.document, old.mode).object == old.object
+    assert with_document(repo, old, GREETER, old.document) == old
+    version = with_document(repo, old, GREETER, Document.parse((SKILL + "- New.\n").encode()))
+    assert (repo.head(), repo.refs()) == (head, {"refs/heads/main": head})
+    assert repo.resolve(f"{version.object}^{{tree}}") is None
+    written = write_commits(repo, [Commit("new", (head,), changes_to(GREETER, version))], [GREETER.path])[0]
+    assert written.at == {GREETER.path: version.object}
+    before, after = list_tree(repo, "HEAD:skills/greeter"), list_tree(repo, version.object)
+    assert after.pop("SKILL.md") != before.pop("SKILL.md")
+    assert after == before
 
 
 def test_the_object_of_a_bare_file_is_its_blob(repo: Repository) -> None:

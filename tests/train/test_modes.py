@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from skillgit.errors import ConfigError
 from skillgit.events import StepStarted
 from skillgit.models.base import Request
 from skillgit.tasks.splits import epoch_batches
@@ -348,3 +349,23 @@ def test_a_reminder_that_leaks_is_left_out_and_recorded(lab: Lab) -> None:
     (record,) = done.records()
     assert "silver fox" not in done.text()
     assert [drop["stage"] for drop in record["drops"]] == ["appendix"]
+
+
+# --- what is remembered within an epoch
+
+
+def test_what_did_not_help_is_told_to_the_later_steps_of_the_epoch_only(lab: Lab) -> None:
+    idle = By(analyst=[append(f"- idle {n}", failure_summary=[{"description": f"seen {n}"}]) for n in range(4)])
+    done = lab.train(idle, "train.batch_size=4", "train.num_epochs=2")
+    assert done.verdicts == ["reject"] * 4
+    texts = [words(request) for request in done.requests("analyst")]
+    told = [["idle 0" in text, "seen 0" in text, "these edits did not help" in text] for text in texts]
+    assert told == [[False] * 3, [True] * 3, [False] * 3, [False] * 3]
+    assert "idle 2" in texts[3]
+    assert "score 0.000 before" in texts[1]
+
+
+@pytest.mark.parametrize("setting", [REWRITE, FULL, AWARE])
+def test_the_small_profile_refuses_what_it_does_not_know(lab: Lab, setting: str) -> None:
+    with pytest.raises(ConfigError, match=r"optimizer\.profile small knows no optimizer\."):
+        lab.config(lab.folder, "optimizer.profile=small", setting)

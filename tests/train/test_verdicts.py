@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -324,7 +325,7 @@ def test_without_the_gate_the_same_proposals_do_harm_that_the_records_show(lab: 
     done = run_harmful(lab, "evaluation.use_gate=false")
     assert set(done.verdicts) <= {"force_accept", "skip_no_patches", "no_op"}
     scores = [record["record"]["score"] for record in done.records() if "record" in record]
-    assert any(after < before for before, after in zip(scores, scores[1:], strict=False))
+    assert any(after < before for before, after in pairwise(scores))
     gated = run_harmful(lab)
     accepted = [r["record"]["score"] for r in gated.records() if r["commit"]]
     assert accepted == sorted(accepted)

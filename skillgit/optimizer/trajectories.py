@@ -9,6 +9,9 @@ from skillgit.evals.rollouts import Outcome
 from skillgit.tasks.base import Task, Trajectory
 
 
+_SMALL_CHARS = 200  # of what was written: a small optimizer needs its form, and drifts with its length
+
+
 def minibatches(
     outcomes: Sequence[Outcome], size: int, seed: int, *, group_by_tag: bool = False
 ) -> list[list[Outcome]]:
@@ -37,18 +40,22 @@ def format_cases(outcomes: Sequence[Outcome], limit: int) -> str:
 
 
 def format_small_cases(outcomes: Sequence[Outcome], limit: int) -> str:
-    """The same for a small optimizer: text, what was written, what was expected, in that order."""
+    """The same for a small optimizer: text, what was written, what was expected, in that order, a line each."""
     cases = []
     for number, outcome in enumerate((o for o in outcomes if o.trajectory), 1):
         assert outcome.trajectory is not None
-        score = outcome.trajectory.score
-        expected = outcome.task.answers[0] if outcome.task.answers else score.reason
-        written = score.predicted or outcome.trajectory.response
+        expected = outcome.task.answers[0] if outcome.task.answers else outcome.trajectory.score.reason
+        texts = (question(outcome.task), outcome.trajectory.response, expected)
+        asked, written, wanted = (" ".join(text.split()) for text in texts)
         cases.append(
-            f"Case {number}\nText: {trim(question(outcome.task), limit)}\n"
-            f"Written: {trim(written.strip(), limit)}\nExpected: {trim(expected, limit)}"
+            f"Case {number}\nText: {trim(asked, limit)}\n"
+            f"Written: {_clipped(written, _SMALL_CHARS)}\nExpected: {trim(wanted, limit)}"
         )
     return "\n\n".join(cases)
+
+
+def _clipped(text: str, limit: int) -> str:
+    return text if len(text) <= limit else f"{text[:limit].rstrip()}…"
 
 
 def question(task: Task) -> str:

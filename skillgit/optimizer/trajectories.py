@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from skillgit.evals.rollouts import Outcome
 from skillgit.tasks.base import Task, Trajectory
 
-
 _SMALL_CHARS = 200  # of what was written: a small optimizer needs its form, and drifts with its length
 
 

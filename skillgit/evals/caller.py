@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any
 
+from skillgit.errors import TransientModelError
 from skillgit.evals.store import Payer, Store
 from skillgit.models.base import Model, Reply, Request
 from skillgit.models.budget import Budget
@@ -27,6 +28,8 @@ class Caller:
         self._store, self._budget, self._run = store, budget, run
         self._lock = threading.Lock()
         self._reused: dict[int, int] = {}
+        self._idle = threading.Condition()
+        self._flying, self._closed = 0, False
         self._restoring = False
 
     def call(
@@ -56,13 +59,39 @@ class Caller:
             reply, run, paid_step = found
             self._count_reuse(step, run, paid_step)
             return reply
+        with self._in_flight():
+            return self._pay(key, request, Payer(self._run, step, spec.role, stage, skill), timeout)
+
+    def drain(self) -> None:
+        """Let calls in flight finish and be stored, and make no further one.
+
+        Ctrl-C can reach the main thread while it starts a worker, and then nothing else waits for that worker.
+        """
+        with self._idle:
+            self._closed = True
+            self._idle.wait_for(lambda: self._flying == 0)
+
+    @contextmanager
+    def _in_flight(self) -> Iterator[None]:
+        with self._idle:
+            if self._closed:
+                raise TransientModelError("no call is made any more", why="the command is ending")
+            self._flying += 1
+        try:
+            yield
+        finally:
+            with self._idle:
+                self._flying -= 1
+                self._idle.notify_all()
+
+    def _pay(self, key: str, request: Request, payer: Payer, timeout: float | None) -> Reply:
         self._budget.reserve()
         try:
             reply = self.model.complete(request, timeout=timeout)
         except BaseException:
             self._budget.release()
             raise
-        kept = self._store.put(key, reply, Payer(self._run, step, spec.role, stage, skill))
+        kept = self._store.put(key, reply, payer)
         self._budget.settle(reply.usage)
         return kept
 

@@ -100,7 +100,11 @@ def open_caller(
     try:
         if isinstance(model, Preparable):
             model.prepare(lambda done, total, note: sink(Progress(note, done, total)))
-        yield Caller(model, store, budget, run)
+        caller = Caller(model, store, budget, run)
+        try:
+            yield caller
+        finally:
+            caller.drain()
     finally:
         model.close()
 

@@ -68,6 +68,8 @@ def optimizer(request: Request) -> dict[str, Any]:
         return {"reasoning": "kept", "slow_update_content": f"Keep the house form ({place})."}
     if "meta_skill_content" in fields:
         return {"reasoning": "kept", "meta_skill_content": f"Short rules help ({place})."}
+    if list(fields) == ["appendix_notes"]:
+        return {"appendix_notes": [f"Merged reminder {place}."]}
     text = "\n".join(turn.content for turn in request.messages)
     if "### Patch 1 (" in text:
         return {"reasoning": "all of them", "edits": []}
@@ -77,4 +79,10 @@ def optimizer(request: Request) -> dict[str, Any]:
     contents = choices[(place // 1000 * 2 + place % 1000) % len(choices)]
     edits = [{"op": "append", "content": content} for content in contents]
     summary = [{"failure_type": "form", "description": f"seen in {place}"}]
-    return {"reasoning": f"because of {place}", "edits": edits, "failure_summary": summary}
+    notes = [f"Mind the form, case {place % 7}."] if "appendix_notes" in fields and place % 3 == 0 else []
+    return {
+        "reasoning": f"because of {place}",
+        "edits": edits,
+        "failure_summary": summary,
+        "appendix_notes": notes,
+    }

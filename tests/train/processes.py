@@ -33,6 +33,8 @@ SETTINGS = {
     "optimizer.learning_rate": "2",
     "optimizer.min_learning_rate": "1",
     "optimizer.slow_update_samples": "5",
+    "optimizer.use_skill_aware_reflection": "true",
+    "optimizer.skill_aware_consolidate_threshold": "2",
     "env.workers": str(WORKERS),
 }
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -14,6 +16,8 @@ if TYPE_CHECKING:
 
     from skillgit.config.schema import Config
     from skillgit.git.repository import Repository
+
+_PIPE_WIDTH = 200
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -34,7 +38,10 @@ class App:
         """A console that honours NO_COLOR, TERM=dumb and pipes."""
         from rich.console import Console
 
-        return Console(stderr=stderr, highlight=False, soft_wrap=True)
+        stream = sys.stderr if stderr else sys.stdout
+        # A pipe has no width; what reads it must not get lines folded at 80.
+        width = None if stream.isatty() or "COLUMNS" in os.environ else _PIPE_WIDTH
+        return Console(stderr=stderr, highlight=False, soft_wrap=True, width=width)
 
     def say(self, text: str) -> None:
         """Print a line that is no result, unless `-q`."""

@@ -51,17 +51,20 @@ def _print_versions(app: App, versions: Sequence[Mapping[str, Any]]) -> None:
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, header_style="dim")
-    for name in ("commit", "val", "n", "test", "step", "verdict", "what"):
+    for name in ("commit", "val", "n", "test", "tokens", "step", "verdict", "what"):
         table.add_column(name, overflow="fold", no_wrap=name != "what")
     for version in versions:
         val, test = version["scores"].get("val", {}), version["scores"].get("test", {})
         step = "" if version["step"] is None else str(version["step"])
         cells = [(version["commit"] or version["object"] or "")[:10], _score(val), _count(val), _score(test)]
+        cells.append("" if version.get("tokens") is None else str(version["tokens"]))
         table.add_row(*cells, step, version["verdict"] or "", _plain(version["subject"]))
     app.console().print(table)
 
 
 def _score(part: Mapping[str, Any]) -> str:
+    if "at_most" in part:
+        return f"≤{part['at_most']:.3f}"
     return f"{part['hard']:.3f}" if part.get("hard") is not None else "–"
 
 

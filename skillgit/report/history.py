@@ -9,8 +9,9 @@ from typing import Any
 
 from skillgit.errors import GitError, SkillError
 from skillgit.evals.records import best_record
+from skillgit.evals.rule import tokens
 from skillgit.git import notes
-from skillgit.git.objects import resolve_many
+from skillgit.git.objects import read_blobs, resolve_many
 from skillgit.git.repository import Repository
 from skillgit.git.skillstore import Place, find
 from skillgit.train import journal
@@ -58,7 +59,11 @@ def versions(repo: Repository, place: Place, revisions: Sequence[str] = (), *, l
     logged = _log(repo, place, revisions, limit)
     objects = resolve_many(repo, [f"{entry.commit}:{place.path}" for entry in logged])
     records = notes.read_records(repo, notes.EVALS, [name for name in objects if name])
-    return [_version(entry, name, records.get(name or "", [])) for entry, name in zip(logged, objects, strict=True)]
+    texts = read_blobs(repo, [f"{entry.commit}:{place.document}" for entry in logged])
+    return [
+        _version(entry, name, text, records.get(name or "", []))
+        for entry, name, text in zip(logged, objects, texts, strict=True)
+    ]
 
 
 def rejected(repo: Repository, place: Place) -> list[dict[str, Any]]:
@@ -125,9 +130,11 @@ def _parse(fields: list[str]) -> Logged:
     return Logged(commit, subject, run, number["step"], number["epoch"], gate.split(" ", 1)[0])
 
 
-def _version(entry: Logged, skill_object: str | None, records: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _version(
+    entry: Logged, skill_object: str | None, text: bytes | None, records: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
     best = {split: best_record(records, split) for split in _SPLITS}
-    scores = {split: {key: record[key] for key in ("hard", "soft", "n")} for split, record in best.items() if record}
+    scores = {split: _scores(record) for split, record in best.items() if record}
     return {
         "commit": entry.commit,
         "object": skill_object,
@@ -136,8 +143,16 @@ def _version(entry: Logged, skill_object: str | None, records: Sequence[Mapping[
         "epoch": entry.epoch,
         "verdict": entry.verdict or None,
         "subject": entry.subject,
+        "tokens": None if text is None else tokens(text.decode("utf-8", "replace")),
         "scores": scores,
     }
+
+
+def _scores(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Scores of a record; a partial one is not a mean over the set, so it carries the bound that it proves."""
+    scores = {key: record[key] for key in ("hard", "soft", "n")}
+    bound = record.get("bound")
+    return scores | ({"at_most": bound["score_at_most"]} if bound else {})
 
 
 def _candidate(run: str, step: Mapping[str, Any], record: Mapping[str, Any]) -> dict[str, Any]:
@@ -149,5 +164,6 @@ def _candidate(run: str, step: Mapping[str, Any], record: Mapping[str, Any]) -> 
         "epoch": step["epoch"],
         "verdict": step["verdict"],
         "subject": step["title"],
-        "scores": {"val": {key: record[key] for key in ("hard", "soft", "n")}},
+        "tokens": step.get("tokens"),
+        "scores": {"val": _scores(record)},
     }

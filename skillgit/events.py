@@ -71,7 +71,10 @@ class StepStarted(Event):
 
 @dataclass(frozen=True)
 class StepFinished(Event):
-    """One step's outcome. Scores are `None` where nothing was measured."""
+    """One step's outcome. Scores are `None` where nothing was measured.
+
+    `problems` says what could not be used and why: replies, proposals, edits; and why a candidate was not accepted.
+    """
 
     step: int
     steps: int
@@ -89,13 +92,7 @@ class StepFinished(Event):
     commit: str | None
     subject: str
     seconds: float
-
-
-@dataclass(frozen=True)
-class Warned(Event):
-    """Something a person should know that does not stop the work."""
-
-    message: str
+    problems: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ def demo(app: App, folder: Path | None, config: str, overrides: tuple[str, ...],
     from skillgit.report.demo import tell
     from skillgit.train.start import prepare
 
-    place = _create(folder)
+    place = _create(app.folder / folder if folder else None)
     app.say(f"repository {place}")
     repo = Repository.open(place)
     extra = ["model.backend=scripted", f"model.script={place / 'script.json'}"] if scripted else []

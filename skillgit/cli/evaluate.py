@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from skillgit.cli.published import PublishedCommand
 if TYPE_CHECKING:
     from skillgit.config.schema import Config
     from skillgit.evals.measure import Measurement
+    from skillgit.evals.records import Conditions
     from skillgit.git.repository import Repository
     from skillgit.git.skillstore import Place, Version
 
@@ -38,8 +40,9 @@ def evaluate(app: App, /, skill: str, revision: str, file: Path | None, split: s
     config = load(app, repo, options["config"], options["overrides"])
     place, version = _subject(app, repo, config, skill, revision, file)
     names = ("train", "val", "test") if split == "all" else (split_name(split),)
-    found = (_measure(app, repo, config, place, version, name, dry_run=options["dry_run"]) for name in names)
-    results = [result for result in found if result]
+    dry = options["dry_run"]
+    subject = (repo, config, place, version, names)
+    results = _planned(*subject) if dry else _measure(app, *subject)
     if not results:
         raise TaskError(f"there are no {split} tasks", fix="add them, or name another split")
     if options["as_json"]:
@@ -49,9 +52,29 @@ def evaluate(app: App, /, skill: str, revision: str, file: Path | None, split: s
         if options["dry_run"]:
             app.say(f"{result['split']}: {result['calls']} target calls at most")
         else:
-            click.echo(f"{result['split']} hard {result['hard']:.3f} soft {result['soft']:.3f} n={result['n']}")
+            click.echo(_line(result))
     if not options["dry_run"]:
         app.say(f"record     git notes --ref=skillgit/evals show {version.object[:12]}")
+
+
+def _line(record: dict[str, Any]) -> str:
+    missing = len(record.get("errors", ()))
+    note = f" ({missing} tasks got no answer and are left out)" if missing else ""
+    return f"{record['split']} hard {record['hard']:.3f} soft {record['soft']:.3f} n={record['n']}{note}"
+
+
+def _planned(
+    repo: Repository, config: Config, place: Place, version: Version, names: Sequence[str]
+) -> list[dict[str, Any]]:
+    from skillgit.evals import setup
+
+    _, splits = setup.load_tasks(repo, config, place)
+    sizes = {name: len(getattr(splits, name)) for name in names}
+    return [
+        {"split": name, "n": size, "calls": size * setup.samples(config, name), "skill": version.object}
+        for name, size in sizes.items()
+        if size
+    ]
 
 
 def _subject(
@@ -76,38 +99,45 @@ def _subject(
 
 
 def _measure(
-    app: App, repo: Repository, config: Config, place: Place, version: Version, split: str, *, dry_run: bool
-) -> dict[str, Any]:
+    app: App, repo: Repository, config: Config, place: Place, version: Version, names: Sequence[str]
+) -> list[dict[str, Any]]:
+    """Measure the named splits, those that hold tasks, within one budget, and keep the records."""
     import os
 
     from skillgit.evals import setup
     from skillgit.evals.measure import measure
+    from skillgit.evals.store import totals
     from skillgit.report.training import TrainingView
 
     benchmark, splits = setup.load_tasks(repo, config, place)
-    tasks = getattr(splits, split)
-    if not tasks:
-        return {}
-    if dry_run:
-        calls = len(tasks) * setup.samples(config, split)
-        return {"split": split, "n": len(tasks), "calls": calls, "skill": version.object}
     view = TrainingView(app.console(stderr=True), quiet=app.quiet)
-    with setup.open_store(repo) as store:
-        run = f"eval-{version.object}"
-        with setup.open_caller(
-            repo, config, "target", store, setup.make_budget(config), run, view, os.environ
-        ) as target:
+    run, budget = f"eval-{version.object}", setup.make_budget(config)
+    results = []
+    try:
+        with (
+            setup.open_store(repo) as store,
+            setup.open_caller(repo, config, "target", store, budget, run, view, os.environ) as target,
+        ):
             rollouts = setup.make_rollouts(config, benchmark, target, view)
-            conditions = setup.conditions(config, benchmark, splits, split, target)
-            measured = measure(rollouts, version, tasks, step=0, stage=split, samples=conditions.samples)
-            view.close()
-            return _record(repo, measured, conditions)
+            for name in names:
+                if tasks := getattr(splits, name):
+                    conditions = setup.conditions(config, benchmark, splits, name, target)
+                    measured = measure(rollouts, version, tasks, step=0, stage=name, samples=conditions.samples)
+                    usage = totals(part for part in store.spent(run) if part.stage == name)
+                    results.append(_record(repo, measured, conditions, usage))
+    finally:
+        view.close()
+    return results
 
 
-def _record(repo: Repository, measured: Measurement, conditions: Any) -> dict[str, Any]:
+def _record(repo: Repository, measured: Measurement, conditions: Conditions, usage: dict[str, Any]) -> dict[str, Any]:
+    from skillgit.errors import ModelError
     from skillgit.evals import records
     from skillgit.git.publish import Publication, publish
 
-    record = records.build(measured, conditions, usage={})
+    if measured.hard is None:
+        why = next(iter(measured.errors.values()), "")
+        raise ModelError("no task got an answer, so nothing was measured", why=why)
+    record = records.build(measured, conditions, usage=usage)
     publish(repo, Publication(notes=records.note_lines(record, records.results(measured, conditions))))
     return record

@@ -169,7 +169,7 @@ def _run(state: RunState) -> dict[str, Any]:
         "status": "finished" if state.closed else "unfinished",
         "reason": state.reason or None,
         "branch": state.branch,
-        "step": state.accepted + state.rejected + state.skipped,
+        "step": state.step,
         "baseline": state.initial.score,
         "best": dataclasses.asdict(state.best),
         "accepted": state.accepted,
@@ -192,7 +192,7 @@ def best(app: App, skill: str, run: str, export: Path | None, as_json: bool) -> 
     place = history.place_of(repo, skill, app.folder)
     state = history.best_state(repo, place.name, run)
     mark = state.best
-    files = _export(app, mark.commit, place.path, export) if export else []
+    files = _export(app, mark.commit, state.path, app.folder / export) if export else []
     if as_json:
         print_json({"skill": place.name, "run": state.run, "best": dataclasses.asdict(mark), "exported": files})
         return

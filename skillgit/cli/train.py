@@ -88,14 +88,15 @@ def run_training(prepared: Prepared, sink: Sink) -> None:
 def _prepare(app: App, repo: Repository, skill: str, options: dict[str, Any]) -> Prepared:
     import dataclasses
 
-    from skillgit.config.schema import Budget
     from skillgit.train.start import prepare, prepare_resume
 
     limits = {key: options[name] for key, name in _LIMITS.items() if options[name] is not None}
     if options["resume"]:
-        if options["overrides"] or options["config"]:
-            raise ConfigError("a run goes on with its own configuration", fix="drop --config and --set")
-        return prepare_resume(repo, skill, options["resume"], Budget(**limits) if limits else None)
+        if options["config"] or options["fresh"] or _shortcuts(options) or options["overrides"]:
+            raise ConfigError(
+                "a run goes on with its own configuration", fix="drop all options but --resume and limits"
+            )
+        return prepare_resume(repo, skill, options["resume"], limits)
     config: Config = load(app, repo, options["config"], [*_shortcuts(options), *options["overrides"]])
     config = dataclasses.replace(config, budget=dataclasses.replace(config.budget, **limits))
     return prepare(repo, config, skill, cwd=app.folder, fresh=options["fresh"])

@@ -122,7 +122,7 @@ class Optimizer:
         slow_update_samples: train tasks compared for it.
         slow_update_gate_with_selection: accept the guidance only if the gate does.
         longitudinal_pair_policy: task pairs for it: `mixed`, `changed` or `unchanged`.
-        use_meta_skill: keep advice for the optimizer's own later calls.
+        use_meta_skill: keep advice for the optimizer's own later calls; the `small` profile has none.
         use_skill_aware_reflection: tell lapses from defects; reminders go to the protected appendix.
         skill_aware_appendix_source: analysts that may write reminders: `both` or `failure_only`.
         skill_aware_consolidate_threshold: more reminders than this are merged; 0 never merges.

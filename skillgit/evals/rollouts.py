@@ -102,12 +102,17 @@ class Rollouts:
         return [outcomes[task.id, sample] for task, sample in wanted]
 
     def _check_errors(self, outcomes: Sequence[Outcome], planned: int) -> None:
-        errors = [outcome.error for outcome in outcomes if outcome.error]
-        if len(errors) > self._max_error_rate * planned:
+        errors = [outcome for outcome in outcomes if outcome.error]
+        # One task alone is never a sign: in a small batch it would be any share.
+        lone = len(errors) == 1 and not errors[0].passing
+        if len(errors) > self._max_error_rate * planned and not lone:
+            last = errors[-1]
+            again = "mend the endpoint, then run the same command again: finished calls are kept"
+            tasks = f"look at task {last.task.id}, or raise evaluation.max_error_rate and run the same command again"
             raise ModelError(
                 f"{len(errors)} of {planned} rollouts got no answer from the target, so nothing was scored",
-                why=errors[-1],
-                fix="mend the endpoint, then run the same command again: finished calls are kept",
+                why=last.error,
+                fix=again if last.passing else tasks,
             )
 
     def one(self, job: Job, task: Task, sample: int) -> Outcome:

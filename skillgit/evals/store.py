@@ -10,9 +10,9 @@ import json
 import sqlite3
 import threading
 from collections.abc import Iterable
-from dataclasses import asdict, astuple, dataclass
+from dataclasses import asdict, astuple, dataclass, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from skillgit.models.base import Reply, Usage
 
@@ -108,6 +108,14 @@ def add_up(parts: Iterable[StageUsage]) -> list[StageUsage]:
         key = (part.role, part.stage)
         sums[key] = _plus(sums[key], part) if key in sums else part
     return [sums[key] for key in sorted(sums)]
+
+
+def totals(usage: Iterable[StageUsage]) -> dict[str, Any]:
+    """Calls and tokens over all roles and stages, as a record keeps them."""
+    total = add_up(replace(part, role="", stage="") for part in usage)
+    if not total:
+        return {"calls": 0}
+    return {name: value for name, value in asdict(total[0]).items() if name not in ("role", "stage")}
 
 
 def _plus(a: StageUsage, b: StageUsage) -> StageUsage:

@@ -42,6 +42,7 @@ def role_spec(config: Config, role: Role, environ: Mapping[str, str], root: Path
     base_url = own("base_url") or section.base_url
     if http and not base_url:
         base_url = _environment(environ, role, "BASE_URL") or OPENAI_URL
+    _check_address(role, base_url)
     target = role == "target"
     return ModelSpec(
         role=role,
@@ -55,6 +56,17 @@ def role_spec(config: Config, role: Role, environ: Mapping[str, str], root: Path
         retries=section.retries,
         options=_options(config, role, root),
     )
+
+
+def _check_address(role: Role, base_url: str) -> None:
+    """Refuse an address that carries anything secret-like; the address itself is not repeated."""
+    parts = urlsplit(base_url)
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise ConfigError(
+            f"the {role}'s base_url holds a user, a password or a query",
+            why="addresses are shown and kept in the journal, and must not carry a secret",
+            fix="give scheme, host and path only, and the key with model.api_key_env",
+        )
 
 
 def _options(config: Config, role: Role, root: Path) -> dict[str, Any]:

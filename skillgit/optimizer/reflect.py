@@ -98,7 +98,7 @@ def analyst_request(
     if config.optimizer.profile == "small":
         cases = format_small_cases(group, limit)
         most = str(1 if budget is None else budget)
-        return render("small_analyst_error", skill=skill, context=context, budget=most, trajectories=cases), _small()
+        return render("small_analyst_error", budget=most, trajectories=cases), _small()
     mode = MODES[config.optimizer.skill_update_mode]
     name = "analyst_error" if source == "failure" else "analyst_success"
     lapses = takes_notes(config, source)

@@ -8,7 +8,7 @@ from typing import Any
 from skillgit.config.schema import Config
 from skillgit.models.prompt import render
 from skillgit.optimizer.advisor import Advisor, Drop
-from skillgit.optimizer.modes import Proposal, line
+from skillgit.optimizer.modes import MODES, Proposal, line
 from skillgit.optimizer.patches import Patch
 
 RANKING_SCHEMA: Mapping[str, Any] = {
@@ -30,6 +30,8 @@ def select(
     behind them are taken, earlier ones first among equals.
     """
     edits = patch.edits
+    if not MODES[config.optimizer.skill_update_mode].budgeted:
+        return _one_draft(advisor, edits)
     if budget is None or len(edits) <= budget:
         return edits
     if budget == 0:
@@ -43,6 +45,14 @@ def select(
         if reply:
             advisor.drop(Drop("ranking", 0, f"none of the indices {reply['selected_indices']} names an edit"))
     return tuple(sorted(edits, key=lambda edit: -edit.support)[:budget])
+
+
+def _one_draft(advisor: Advisor, drafts: tuple[Proposal, ...]) -> tuple[Proposal, ...]:
+    """Of whole documents only one can be taken: the one with most trajectories behind it; the others are recorded."""
+    ranked = sorted(drafts, key=lambda draft: -draft.support)
+    for number, draft in enumerate(ranked[1:]):
+        advisor.drop(Drop("select", number, f"another draft has more support: {line(draft)[:200]}"))
+    return tuple(ranked[:1])
 
 
 def listing(edits: Sequence[Proposal]) -> str:

@@ -59,11 +59,36 @@ def versions(repo: Repository, place: Place, revisions: Sequence[str] = (), *, l
     logged = _log(repo, place, revisions, limit)
     objects = resolve_many(repo, [f"{entry.commit}:{place.path}" for entry in logged])
     records = notes.read_records(repo, notes.EVALS, [name for name in objects if name])
+    records = _comparable(records)
     texts = read_blobs(repo, [f"{entry.commit}:{place.document}" for entry in logged])
     return [
         _version(entry, name, text, records.get(name or "", []))
         for entry, name, text in zip(logged, objects, texts, strict=True)
     ]
+
+
+def _comparable(records: Mapping[str, list[dict[str, Any]]]) -> dict[str, list[dict[str, Any]]]:
+    """Only the records of each split that were measured under the conditions most versions share.
+
+    Scores under different tasks, judges or targets must not stand in one column; of equally common conditions the
+    newest count.
+    """
+    kept: dict[str, list[dict[str, Any]]] = {name: [] for name in records}
+    for split in _SPLITS:
+        seen: dict[str, tuple[set[str], str]] = {}
+        for name, found in records.items():
+            for record in found:
+                if record.get("split") == split and "hard" in record:
+                    names, newest = seen.setdefault(_conditions(record), (set(), ""))
+                    seen[_conditions(record)] = (names | {name}, max(newest, str(record.get("at") or "")))
+        shared = max(seen, key=lambda key: (len(seen[key][0]), seen[key][1]), default="")
+        for name, found in records.items():
+            kept[name] += [r for r in found if r.get("split") == split and _conditions(r) == shared]
+    return kept
+
+
+def _conditions(record: Mapping[str, Any]) -> str:
+    return notes.canonical({key: record.get(key) for key in ("tasks", "judge", "target", "metric", "samples")})
 
 
 def rejected(repo: Repository, place: Place) -> list[dict[str, Any]]:

@@ -112,13 +112,15 @@ class TrainingView:
         self._print(f"{where:10} {rollout}{counts}{_verdict(event)}  [dim]{event.seconds:.1f} s[/]")
         if event.verdict in ACCEPTED or self._verbose:
             self._print(f"           {escape(event.subject)}")
+        shown = event.problems if self._verbose else event.problems[:1]
+        for problem in shown:
+            self._print(f"           [dim]{escape(problem[:160])}[/]")
+        if len(event.problems) > len(shown):
+            self._print(f"           [dim]… and {len(event.problems) - len(shown)} more (-v shows them)[/]")
         if self._verbose:
             for label, tasks in (("improved", event.improved), ("regressed", event.regressed)):
                 if tasks:
                     self._print(f"           {label}: {escape(', '.join(tasks))}")
-
-    def _warned(self, event: events.Warned) -> None:
-        self._print(f"[yellow]warning[/]    {escape(event.message)}")
 
     def _run_finished(self, event: events.RunFinished) -> None:
         best, first = event.best, event.baseline.get("score")

@@ -226,7 +226,9 @@ class _Work:
         if calls:
             frame, case = self._analyst_prompt(source, budget)
             shown = min(count, calls * gradient.minibatch_size)
-            prompt = frame + self.grown + self._memory(tick) + shown / calls * case
+            small = self.plan.config.optimizer.profile == "small"  # whose prompt holds neither skill nor memory
+            seen = 0.0 if small else self.grown + self._memory(tick)
+            prompt = frame + seen + shown / calls * case
             self.result.add("optimizer", "analyst", chance * calls, prompt, self._patch_tokens(1))
         return calls
 

@@ -78,6 +78,24 @@ def load(repo: Repository, skill: str, run: str) -> tuple[RunState, dict[str, An
         raise GitError(f"the journal {ref} cannot be read", why=f"{type(error).__name__}: {error}") from error
 
 
+def skill_of(repo: Repository, run: str, skill: str = "") -> str:
+    """Name of the skill that a run is of; `skill` (a name or path, may be blank) decides between equal run names.
+
+    Raises:
+        GitError: no such run, or several.
+    """
+    parts = [ref.removeprefix(f"{RUNS}/").split("/", 1) for ref in repo.refs(RUNS)]
+    named = [part[0] for part in parts if len(part) == 2 and part[1] == run]
+    wanted = skill.rstrip("/").rsplit("/", 1)[-1].removesuffix(".md")
+    found = [name for name in named if name == wanted] if wanted else named
+    if len(found) != 1:
+        known = ", ".join("/".join(part) for part in parts) or "none"
+        raise GitError(
+            f"no run {run!r}{f' of {wanted}' if wanted else ''}", why=f"runs: {known}", fix="skillgit status"
+        )
+    return found[0]
+
+
 def runs(repo: Repository, skill: str) -> dict[str, str]:
     """Run name to journal tip, oldest first; imported runs count as older than those made here."""
     tips = {ref.rsplit("/", 1)[1]: tip for ref, tip in repo.refs(f"{RUNS}/{skill}").items()}

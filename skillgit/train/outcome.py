@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -74,7 +74,7 @@ class Outcome:
         """Number of proposals that changed the document."""
         if self.results or self.update is None:
             return sum(result.outcome == "applied" for result in self.results)
-        return len(self.edits) if self.candidate else 0
+        return len(self.edits) if self.candidate and not self.update.refused else 0
 
     @property
     def title(self) -> str:
@@ -277,4 +277,17 @@ def _event(outcome: Outcome, run: Run, before: RunState, commit: str | None) -> 
         commit=commit,
         subject=outcome.title,
         seconds=round(time.monotonic() - outcome.started, 3),
+        problems=tuple(_problems(outcome)),
     )
+
+
+def _problems(outcome: Outcome) -> Iterator[str]:
+    if outcome.why and outcome.why != "the score does not rise":
+        yield outcome.why
+    for result in outcome.results:
+        if result.outcome != "applied":
+            yield f"edit not applied ({result.outcome}): {result.reason}"
+    if outcome.update and outcome.update.refused:
+        yield f"rewrite not taken: {outcome.update.refused}"
+    yield from (f"proposal not readable: {reason}" for reason in outcome.patch.malformed)
+    yield from (f"{drop.stage} {drop.index}: {' '.join(drop.reason.split())}" for drop in outcome.drops)

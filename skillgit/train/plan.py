@@ -114,7 +114,9 @@ class Plan:
         """Whether this epoch's end makes a slow update, and whether it writes a meta skill that is still of use."""
         optimizer = self.config.optimizer
         last = tick.epoch == self.config.train.num_epochs
-        return optimizer.use_slow_update and tick.epoch > 1, optimizer.use_meta_skill and tick.epoch > 1 and not last
+        # The small profile's prompts hold no memory, so notes would be written for nobody.
+        remembers = optimizer.use_meta_skill and optimizer.profile != "small"
+        return optimizer.use_slow_update and tick.epoch > 1, remembers and tick.epoch > 1 and not last
 
 
 def make_plan(config: Config, splits: Splits) -> Plan:

@@ -20,7 +20,7 @@ from skillgit.evals.noise import known_noise
 from skillgit.evals.rollouts import Rollouts
 from skillgit.evals.rule import Rule, text_bonus
 from skillgit.evals.stats import believable_change
-from skillgit.evals.store import StageUsage, Store, add_up
+from skillgit.evals.store import Store, add_up, totals
 from skillgit.events import Sink
 from skillgit.git import notes, signing
 from skillgit.git.objects import Commit, write_commits
@@ -146,7 +146,7 @@ class Run:
             for part in self.store.spent(self.state.run, tick.number - 1, measured.version.object)
             if part.stage == stage
         ]
-        record = records.build(measured, conditions, usage=_totals(usage), gate=gate)
+        record = records.build(measured, conditions, usage=totals(usage), gate=gate)
         return record, records.note_lines(record, records.results(measured, conditions))
 
     def conditions(self, split: str) -> records.Conditions:
@@ -163,7 +163,9 @@ class Run:
         usage = add_up([*self.state.usage, *self.store.spent(self.state.run, self.state.tick)])
         reused = self.state.reused + self.target.reused(tick.number) + self.optimizer.reused(tick.number)
         seconds = round(self.seconds_before + time.monotonic() - self.started, 3)
-        state = dataclasses.replace(entry.state, tick=tick.number, usage=tuple(usage), reused=reused, seconds=seconds)
+        state = dataclasses.replace(
+            entry.state, tick=tick.number, step=tick.step, usage=tuple(usage), reused=reused, seconds=seconds
+        )
         self.tip = journal.write(self.repo, dataclasses.replace(entry, state=state), self.tip)
         self.state = state
 
@@ -174,10 +176,3 @@ def _pinned(tasks: Sequence[Task], setting: str) -> frozenset[str]:
         return frozenset()
     tags = {tag.strip() for tag in setting.split(",")}
     return frozenset(task.id for task in tasks if setting == "all" or tags & set(task.tags))
-
-
-def _totals(usage: Sequence[StageUsage]) -> dict[str, Any]:
-    total = add_up(dataclasses.replace(part, role="", stage="") for part in usage)
-    if not total:
-        return {"calls": 0}
-    return {name: value for name, value in dataclasses.asdict(total[0]).items() if name not in ("role", "stage")}

@@ -14,10 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from skillgit.config.load import from_resolved, resolved
-from skillgit.config.schema import Budget as BudgetSection
 from skillgit.config.schema import Config
 from skillgit.errors import ConfigError, GitError, SkillError
-from skillgit.evals.records import best_record
+from skillgit.evals.records import best_record, task_set_digest
 from skillgit.evals.setup import load_tasks, locate, make_budget, make_rollouts, open_caller, open_store
 from skillgit.evals.store import Store
 from skillgit.events import RunPlanned, Sink
@@ -26,7 +25,7 @@ from skillgit.git.notes import EVALS, read_records
 from skillgit.git.objects import Commit, write_commits
 from skillgit.git.publish import refuse_blocked
 from skillgit.git.repository import Repository
-from skillgit.git.skillstore import Place, find, read_version, uncommitted
+from skillgit.git.skillstore import Place, read_version, uncommitted
 from skillgit.models.base import ROLES, Role
 from skillgit.models.budget import Spent
 from skillgit.models.roles import role_spec
@@ -42,7 +41,7 @@ from skillgit.train.state import IMPORTED, Mark, RunState
 # Keys that say how calls are made, not what is asked: with another address or more patience a run still goes on.
 _HOW = re.compile(
     r"budget|model\.((optimizer_|target_)?(base_url|api_key_env)|timeout|retries|local\.threads)"
-    r"|env\.(workers|exec_timeout|out_root)|gradient\.analyst_workers"
+    r"|env\.(workers|exec_timeout|out_root)|gradient\.analyst_workers|evaluation\.max_error_rate|git\.sign"
 )
 
 
@@ -89,25 +88,30 @@ def prepare(repo: Repository, config: Config, skill: str, *, cwd: Path | None = 
     return Prepared(repo, config, place, benchmark, plan, state, None, (*notes, *warnings))
 
 
-def prepare_resume(repo: Repository, skill: str, run: str, budget: BudgetSection | None = None) -> Prepared:
+def prepare_resume(repo: Repository, skill: str, run: str, limits: Mapping[str, Any] | None = None) -> Prepared:
     """A run as its journal left it, with its own configuration; only limits may be changed.
+
+    Args:
+        skill: its name or path; may be blank, since the run's name says it all.
+        limits: keys of the `budget` section with new values; the others stay.
 
     Raises:
         GitError: no such run, its branch was moved by someone else, or it is going on in another process.
         TaskError: the tasks are not those the run began with.
     """
-    name = find(repo, skill).name
-    state, stored, tip = journal.load(repo, name, run)
+    state, stored, tip = journal.load(repo, journal.skill_of(repo, run, skill), run)
     if run.startswith(IMPORTED):
-        raise ConfigError(f"run {run} was imported and is over", fix=f"skillgit best {skill} shows its best version")
+        raise ConfigError(
+            f"run {run} was imported and is over", fix=f"skillgit best {state.skill} shows its best version"
+        )
     config = from_resolved(stored)
-    config = dataclasses.replace(config, budget=budget) if budget else config
+    config = dataclasses.replace(config, budget=dataclasses.replace(config.budget, **(limits or {})))
     place = Place(state.skill, state.path, state.document)
     benchmark, splits = load_tasks(repo, config, place)
     if state.fingerprint != _fingerprint(config, place, splits, benchmark, state.initial.object):
         raise GitError(
             f"the tasks or the judge changed since run {run} began, so its scores would not be comparable",
-            fix=f"restore them, or start a new run: skillgit train {skill} --fresh",
+            fix=f"restore them, or start a new run: skillgit train {state.skill} --fresh",
         )
     _check_branch(repo, state)
     return Prepared(repo, config, place, benchmark, make_plan(config, splits), state, tip, ())
@@ -153,7 +157,7 @@ def opened(prepared: Prepared, sink: Sink, environ: Mapping[str, str] | None = N
                 config.model.rewrite_max_completion_tokens or None,
             ),
             sink=sink,
-            guard=leak_guard(prepared.plan.splits, config.leaks),
+            guard=leak_guard(prepared.benchmark.load(), config.leaks),
             state=state,
             seconds_before=state.seconds,
             tip=prepared.tip or journal.begin(repo, state, resolved(config)),
@@ -312,8 +316,9 @@ def _expected(prepared: Prepared) -> Estimate:
     version = read_version(repo, mark.commit, prepared.place)
     if version is None:
         raise GitError(f"commit {mark.commit[:12]} holds no skill at {prepared.place.path}")
+    wanted = (task_set_digest(prepared.plan.splits.val), prepared.benchmark.judge_digest())
     known = read_records(repo, EVALS, [mark.object]).get(mark.object, [])
-    record = best_record(known, "val")
+    record = best_record([r for r in known if (r.get("tasks"), r.get("judge")) == wanted], "val")
     failing = None if record is None or record["hard"] is None else 1 - record["hard"]
     return estimate(prepared.plan, prepared.benchmark, version, assume(failing))
 

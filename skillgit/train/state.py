@@ -31,7 +31,7 @@ class RunState:
     Attributes:
         run, skill, path, document: which run of which skill, and where the skill lies.
         fingerprint: digest of what the run depends on; a repeated command finds its run by it.
-        tick: last finished tick, -1 for none.
+        tick: last finished tick, -1 for none; `step` is the last training step up to it.
         initial, current, best, epoch_start: versions; `epoch_start` is the one at the previous epoch's end.
         buffer: evaluated steps of this epoch.
         meta_skill: the optimizer's own notes.
@@ -54,6 +54,7 @@ class RunState:
     current: Mark
     best: Mark
     epoch_start: Mark
+    step: int = 0
     buffer: tuple[BufferEntry, ...] = ()
     meta_skill: str = ""
     accepted: int = 0

@@ -9,6 +9,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# How long an example takes says more about the machine than about the code.
+settings.register_profile("skillgit", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("skillgit")
 
 SKILL = "---\nname: greeter\ndescription: Answers in house form.\n---\n\n# Greeter\n\nNo rules yet.\n"
 

@@ -77,11 +77,14 @@ def make_budget(config: Config, spent: Spent | None = None) -> Budget:
 @contextmanager
 def open_store(repo: Repository) -> Iterator[Store]:
     """The repository's store of finished calls."""
-    store = Store(repo.state_dir / "cache.db")
+    # SQLite does not wait when two processes switch a new file to WAL, or one closes it last while the other opens it.
+    with repo.lock("store"):
+        store = Store(repo.state_dir / "cache.db")
     try:
         yield store
     finally:
-        store.close()
+        with repo.lock("store"):
+            store.close()
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -144,15 +144,3 @@ def _construct(node: yaml.Node) -> Any:
 
 def _problem(error: Exception) -> str:
     return " ".join(str(error).split())
-
-
-def as_mapping(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Dotted keys as nested dictionaries."""
-    out: dict[str, Any] = {}
-    for key, value in values.items():
-        *sections, leaf = key.split(".")
-        place = out
-        for section in sections:
-            place = place.setdefault(section, {})
-        place[leaf] = value
-    return out

@@ -141,12 +141,6 @@ def store_file(repo: Repository, path: Path) -> Version:
     return Version(found, Document.parse(data, where=str(path)))
 
 
-def change_to(place: Place, version: Version) -> dict[str, Change]:
-    """The tree change that puts a version at its place, exactly as it was measured."""
-    whole = place.path == place.document
-    return {place.path: Entry(version.mode if whole else "040000", version.object)}
-
-
 def _link(repo: Repository, document: str) -> str | None:
     """The part of a path that is a symbolic link: git keeps the link there, not what it points to."""
     parts = document.split("/")

@@ -9,7 +9,7 @@ from typing import Any
 
 from skillgit.errors import GitError
 from skillgit.git import notes
-from skillgit.git.objects import Change, Commit, read_blob, read_blobs
+from skillgit.git.objects import Change, Commit, read_blobs
 from skillgit.git.publish import Publication, RefUpdate, publish
 from skillgit.git.repository import Repository
 from skillgit.train.state import IMPORTED, RunState, journal_ref
@@ -122,11 +122,6 @@ def steps(repo: Repository, tip: str) -> list[dict[str, Any]]:
     names = repo.git.text("ls-tree", "-z", "--name-only", "--full-tree", tip, "--", "steps/").split("\0")
     blobs = read_blobs(repo, [f"{tip}:{name}" for name in names if name])
     return [json.loads(blob) for blob in blobs if blob]
-
-
-def read_file(repo: Repository, tip: str, path: str) -> str:
-    """A text file of the journal, empty when it is not there."""
-    return (read_blob(repo, f"{tip}:{path}") or b"").decode("utf-8", "replace")
 
 
 def _json(value: Any) -> bytes:

@@ -22,12 +22,25 @@ _COMMANDS = {
     "eval": ("skillgit.cli.evaluate", "Measure a skill as of a revision and keep the record."),
     "noise": ("skillgit.cli.noise", "Measure how much a skill's score moves by itself."),
     "import-run": ("skillgit.cli.import_run", "Import the output directory of a SkillOpt run."),
-    "log": ("skillgit.cli.history", "List a skill's versions with their scores."),
-    "show": ("skillgit.cli.history", "Show one version: patch, gate, flipped tasks, reasoning."),
-    "status": ("skillgit.cli.history", "List training runs and where they stand."),
-    "best": ("skillgit.cli.history", "Print (or export) the best version of a run."),
+    "log": ("skillgit.cli.log", "List a skill's versions with their scores."),
+    "show": ("skillgit.cli.show", "Show one version: patch, gate, flipped tasks, reasoning."),
+    "diff": ("skillgit.cli.diff", "Compare two versions rule by rule, with scores and flipped tasks."),
+    "blame": ("skillgit.cli.blame", "Show for each line which step wrote it and what that gained."),
+    "bisect": ("skillgit.cli.bisect", "Find the commit that broke a task or lowered the score."),
+    "revert": ("skillgit.cli.revert", "Undo one step or lesson in a new commit."),
+    "status": ("skillgit.cli.status", "List training runs and where they stand."),
+    "best": ("skillgit.cli.best", "Print (or export) the best version of a run."),
+    "export": ("skillgit.cli.export", "Install a version where an agent finds it."),
+    "lint": ("skillgit.cli.lint", "Check skills: format, links, size, secrets, hidden text."),
+    "gate": ("skillgit.cli.gate", "Check from records that changed skills are measured and not worse."),
+    "hooks": ("skillgit.cli.hooks", "Install, remove or inspect git hooks."),
+    "sync": ("skillgit.cli.sync", "Exchange records with a remote; nothing is ever overwritten."),
+    "notes": ("skillgit.cli.notes", "Render gate lines again, or repair records."),
     "doctor": ("skillgit.cli.doctor", "Check that everything skillgit needs is in order."),
 }
+
+# What git calls, not people.
+_HIDDEN = {"hook": "skillgit.cli.hook", "merge-driver": "skillgit.cli.merge_driver"}
 
 _ATTRIBUTES = {"eval": "evaluate"}  # where it is not the command's name: this one would hide a builtin
 
@@ -39,10 +52,11 @@ class _Commands(click.Group):
         return list(_COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        if cmd_name not in _COMMANDS:
+        module = _HIDDEN.get(cmd_name) or _COMMANDS.get(cmd_name, ("",))[0]
+        if not module:
             return None
         attribute = _ATTRIBUTES.get(cmd_name, cmd_name.replace("-", "_"))
-        command: click.Command = getattr(import_module(_COMMANDS[cmd_name][0]), attribute)
+        command: click.Command = getattr(import_module(module), attribute)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002

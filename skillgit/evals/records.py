@@ -77,6 +77,8 @@ def build(
     }
     if not measured.complete:
         record["bound"] = {"score_at_most": measured.at_most(metric), "planned": measured.planned}
+    if metric.name == "mixed":
+        record["weight"] = metric.weight
     if measured.errors:
         record["errors"] = sorted(measured.errors)
     return record | ({"gate": dict(gate)} if gate else {})

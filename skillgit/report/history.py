@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from skillgit.errors import GitError, SkillError
+from skillgit.evals.evidence import SPLITS, comparable
 from skillgit.evals.records import best_record
 from skillgit.evals.rule import tokens
 from skillgit.git import notes
@@ -17,7 +18,6 @@ from skillgit.git.skillstore import Place, find
 from skillgit.train import journal
 from skillgit.train.state import RunState
 
-_SPLITS = ("val", "test", "train")
 _FIELDS = ("Run", "Step", "Epoch", "Gate")
 # Fields end with a unit separator: neither subjects nor trailers can hold a control character.
 _FORMAT = "%H%x1f%s%x1f" + "%x1f".join(f"%(trailers:key=Skillgit-{name},valueonly,separator=%x2C)" for name in _FIELDS)
@@ -59,36 +59,12 @@ def versions(repo: Repository, place: Place, revisions: Sequence[str] = (), *, l
     logged = _log(repo, place, revisions, limit)
     objects = resolve_many(repo, [f"{entry.commit}:{place.path}" for entry in logged])
     records = notes.read_records(repo, notes.EVALS, [name for name in objects if name])
-    records = _comparable(records)
+    shown = comparable(records)
     texts = read_blobs(repo, [f"{entry.commit}:{place.document}" for entry in logged])
     return [
-        _version(entry, name, text, records.get(name or "", []))
+        _version(entry, name, text, shown.get(name or "", []))
         for entry, name, text in zip(logged, objects, texts, strict=True)
     ]
-
-
-def _comparable(records: Mapping[str, list[dict[str, Any]]]) -> dict[str, list[dict[str, Any]]]:
-    """Only the records of each split that were measured under the conditions most versions share.
-
-    Scores under different tasks, judges or targets must not stand in one column; of equally common conditions the
-    newest count.
-    """
-    kept: dict[str, list[dict[str, Any]]] = {name: [] for name in records}
-    for split in _SPLITS:
-        seen: dict[str, tuple[set[str], str]] = {}
-        for name, found in records.items():
-            for record in found:
-                if record.get("split") == split and "hard" in record:
-                    names, newest = seen.setdefault(_conditions(record), (set(), ""))
-                    seen[_conditions(record)] = (names | {name}, max(newest, str(record.get("at") or "")))
-        shared = max(seen, key=lambda key: (len(seen[key][0]), seen[key][1]), default="")
-        for name, found in records.items():
-            kept[name] += [r for r in found if r.get("split") == split and _conditions(r) == shared]
-    return kept
-
-
-def _conditions(record: Mapping[str, Any]) -> str:
-    return notes.canonical({key: record.get(key) for key in ("tasks", "judge", "target", "metric", "samples")})
 
 
 def rejected(repo: Repository, place: Place) -> list[dict[str, Any]]:
@@ -158,7 +134,7 @@ def _parse(fields: list[str]) -> Logged:
 def _version(
     entry: Logged, skill_object: str | None, text: bytes | None, records: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
-    best = {split: best_record(records, split) for split in _SPLITS}
+    best = {split: best_record(records, split) for split in SPLITS}
     scores = {split: _scores(record) for split, record in best.items() if record}
     return {
         "commit": entry.commit,

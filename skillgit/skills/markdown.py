@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
+from typing import Literal
 
 from markdown_it import MarkdownIt
 from markdown_it.rules_inline import StateInline, backtick
@@ -32,6 +33,21 @@ class Section:
     end: int
 
 
+@dataclass(frozen=True)
+class Extent:
+    """The lines of one block: `first` and the line after the last, 0-based; blank lines may stand at the end.
+
+    Attributes:
+        level, title: of a heading, else 0 and empty.
+    """
+
+    kind: Literal["heading", "item", "text", "region"]
+    first: int
+    last: int
+    level: int = 0
+    title: str = ""
+
+
 def find_sections(text: str, body_start: int) -> tuple[Section, ...]:
     """Sections of the body in order. Headings inside code, comments, quotes and lists do not count."""
     body = text[body_start:]
@@ -42,6 +58,22 @@ def find_sections(text: str, body_start: int) -> tuple[Section, ...]:
         Section(level, title, offsets[at], _section_end([head[0] for head in heads], offsets, at, len(text)))
         for at, (level, title, _) in enumerate(heads)
     )
+
+
+def extents(body: str) -> Iterator[Extent]:
+    """Lines of every top-level block in order: headings, the items of top-level lists, and all other text."""
+    tokens = _parser().parse(body)
+    heads = {line: (level, title) for level, title, line in _headings(tokens)}
+    for token in tokens:
+        if token.map is None or token.nesting < 0:
+            continue
+        first, last = token.map
+        if token.type == "list_item_open" and token.level == 1:
+            yield Extent("item", first, last)
+        elif token.type == "heading_open" and token.level == 0:
+            yield Extent("heading", first, last, *heads[first])
+        elif token.level == 0 and token.type not in ("bullet_list_open", "ordered_list_open", "inline"):
+            yield Extent("text", first, last)
 
 
 def matches_in_code(body: str, pattern: re.Pattern[str]) -> frozenset[int]:

@@ -15,16 +15,8 @@ TEXT = (
 )
 
 _PLAIN = ("# a\n", "- x\n", "  y\n", "\n", "```\n", "> q\n", "1. n\n", "\r\n", "t", "---\n", "===\n", "| a |\n")
-_ODD = (
-    "|---|\n",
-    "<!-- SLOW_UPDATE_START -->\n",
-    "<!-- SLOW_UPDATE_END -->\n",
-    "\x0c\n",
-    "\t\n",
-    "    c\n",
-    "\r",
-    "\u2028",
-)
+_MARKS = ("<!-- SLOW_UPDATE_START -->\n", "<!-- SLOW_UPDATE_END -->\n")
+_ODD = ("|---|\n", *_MARKS, "\x0c\n", "\t\n", "    c\n", "\r", "\u2028")
 _LINES = st.sampled_from((*_PLAIN, *_ODD))
 
 

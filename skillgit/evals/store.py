@@ -139,4 +139,6 @@ def _add(a: N | None, b: N | None) -> N | None:
 
 def _reply(text: str) -> Reply:
     value = json.loads(text)
-    return Reply(value["text"], Usage(**value["usage"]), value["finish"], tuple(value["tool_calls"]))
+    return Reply(
+        value["text"], Usage(**value["usage"]), value["finish"], tuple(value["tool_calls"]), value.get("reasoning", "")
+    )

@@ -53,13 +53,16 @@ class Request:
 class Reply:
     """One answer. `text` is never empty: an empty answer is a `TransientModelError`.
 
-    `finish` is `stop`, `length` or `tool_calls`.
+    Attributes:
+        finish: `stop`, `length` or `tool_calls`.
+        reasoning: what the model thought before it answered, where it tells; never part of `text`.
     """
 
     text: str
     usage: Usage = Usage()
     finish: str = "stop"
     tool_calls: tuple[Mapping[str, Any], ...] = ()
+    reasoning: str = ""
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,12 @@ from typing import Any
 
 from skillgit.models.base import Message, ModelSpec, Reply, Request, Usage
 from skillgit.models.failures import Endpoint, from_status, refused, transient
+from skillgit.models.reasoning import split_reasoning
 from skillgit.models.retry import Failure
 
 _WEAKER = {"json_schema": "json_object", "json_object": "plain"}
 _STRENGTH = ("plain", "json_object", "json_schema")
+_THOUGHTS = ("reasoning_content", "reasoning")  # fields that servers which separate reasoning themselves put it in
 _ASK = "Reply with one JSON value that follows this JSON schema, and nothing else:\n"
 
 
@@ -115,14 +117,16 @@ def _answer(choice: Mapping[str, Any], used: Usage, place: Endpoint) -> Reply | 
     message = choice.get("message")
     message = message if isinstance(message, Mapping) else {}
     finish = choice.get("finish_reason")
-    text = _text(message.get("content"))
+    thought, text = split_reasoning(_text(message.get("content")))
     refusal = message.get("refusal")
     if finish == "content_filter" or (isinstance(refusal, str) and refusal.strip()):
         return refused(place, refusal if isinstance(refusal, str) else "stopped by a content filter")
     calls = _calls(message.get("tool_calls"))
     if not text.strip() and not calls:
         return _blank(finish, place)
-    return Reply(text, used, "tool_calls" if calls else "length" if finish == "length" else "stop", calls)
+    ended = "tool_calls" if calls else "length" if finish == "length" else "stop"
+    own = next((said for name in _THOUGHTS if isinstance(said := message.get(name), str)), "")
+    return Reply(text, used, ended, calls, "\n\n".join(part for part in (own.strip(), thought) if part))
 
 
 def _blank(finish: object, place: Endpoint) -> Failure:

@@ -81,7 +81,11 @@ class Score:
 
 @dataclass(frozen=True)
 class Trajectory:
-    """The full record of one rollout: the turns after the skill, the final response and its score."""
+    """The full record of one rollout: the turns after the skill, the final response and its score.
+
+    A turn of the role `reasoning` is what the target thought before the turn after it; it is never sent to a model as
+    part of a conversation.
+    """
 
     turns: tuple[Message, ...]
     response: str

@@ -438,3 +438,23 @@ def test_importing_and_building_does_not_load_the_sdk() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"content": "<think>hm</think>42"},
+        {"content": "42", "reasoning_content": "hm"},
+        {"content": "42", "reasoning": " hm "},
+    ],
+)
+def test_reasoning_is_kept_apart_from_the_answer(message: dict[str, str]) -> None:
+    with model(server.answer(message["content"], **{k: v for k, v in message.items() if k != "content"})) as (made, _):
+        reply = made.complete(ASK)
+    assert (reply.text, reply.reasoning) == ("42", "hm")
+
+
+def test_thoughts_cut_at_the_token_limit_are_no_answer() -> None:
+    with model(server.answer("<think>so far", "length")) as (made, _):
+        error = failure(made)
+    assert "token limit" in error.why

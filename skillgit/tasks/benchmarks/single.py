@@ -17,7 +17,8 @@ def max_tokens(ctx: BenchmarkContext) -> int | None:
 def ask_once(messages: tuple[Message, ...], limit: int | None, ask: Ask) -> tuple[tuple[Message, ...], bool]:
     """Ask, and give the turns after the skill and whether the reply was cut short. Model errors pass through."""
     reply = ask(Request(messages=messages, max_tokens=limit))
-    turns = (*(m for m in messages if m.role != "system"), Message("assistant", reply.text))
+    thoughts = (Message("reasoning", reply.reasoning),) if reply.reasoning else ()
+    turns = (*(m for m in messages if m.role != "system"), *thoughts, Message("assistant", reply.text))
     return turns, reply.finish == "length"
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
 
+from skillgit.config.backends import settle
 from skillgit.config.layers import Layer, Value, find_file, load_layers, parse_override
 from skillgit.config.published import translate
 from skillgit.config.rules import check
@@ -52,7 +53,7 @@ def load_config(
         for line in [*reports, *_give_way(merged, translated)]:
             report(line)
         merged |= translated
-    return build(merged)
+    return build(settle(merged, report))
 
 
 def _give_way(merged: Layer, layer: Layer) -> Iterator[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from skillgit.config.backends import DEFERRED
 from skillgit.config.layers import Layer, Value
 from skillgit.errors import ConfigError
 
@@ -78,10 +79,7 @@ _BACKEND_ALIASES = {
     "qwen": "qwen_chat",
     "minimax": "minimax_chat",
 }
-_ROLE_BACKENDS = ("model.optimizer_backend", "model.target_backend")
-_BACKEND_KEYS = ("model.backend", *_ROLE_BACKENDS)
-_UNSET = "openai_chat"
-"""What SkillOpt's base file says for both roles; it takes it for "not chosen", so that `model.backend` decides."""
+_BACKEND_KEYS = ("model.backend", "model.optimizer_backend", "model.target_backend")
 
 Neutral = Callable[[Any], bool]
 
@@ -99,44 +97,20 @@ def _one_of(*values: Any) -> Neutral:
 
 
 _AZURE = ("endpoint", "api_version", "auth_mode", "ad_scope", "managed_identity_client_id")
-_AZURE_DEFAULTS = _one_of("2024-12-01-preview", "https://cognitiveservices.azure.com/.default", "azure_cli")
-_QWEN = ("base_url", "temperature", "timeout_seconds", "max_tokens", "enable_thinking", "thinking_mode")
-_ROLES = ("", "optimizer_", "target_")
+_MOVED = {
+    f"model.{role}azure_openai_{leaf}": f"model.{role}azure.{leaf}"
+    for role in ("", "optimizer_", "target_")
+    for leaf in _AZURE
+}
+"""Place of a setting in SkillOpt's files to its place here."""
 
 # Keys of backends and benchmarks that this version does not have: accepted at the value a published file ships, which
 # asks for nothing; any other value is refused, since it could not be honoured.
 _WITHOUT_EFFECT: dict[str, tuple[Neutral, str]] = {
-    "model.reasoning_effort": (_one_of("medium"), "no installed backend sends a reasoning effort"),
-    "model.rewrite_reasoning_effort": (_one_of("high"), "no installed backend sends a reasoning effort"),
     "train.steps_per_epoch": (_anything, "it follows from the train tasks and the batch size"),
     "gradient.max_analyst_rounds": (_anything, "the option is retired: an analyst has one round"),
     "optimizer.meta_learning_rate": (_anything, "nothing reads it, in SkillOpt neither"),
     "model.codex_trace_to_optimizer": (_one_of(True), "only exec targets leave such traces"),
-    **{
-        f"model.{role}azure_openai_{leaf}": (_AZURE_DEFAULTS, "the azure_openai backend is not installed")
-        for role in _ROLES
-        for leaf in _AZURE
-    },
-    **{
-        f"model.{role}qwen_chat_{leaf}": (_one_of("server_default"), "the qwen_chat backend is not installed")
-        for role in _ROLES
-        for leaf in _QWEN
-    },
-    **{
-        f"model.minimax_{leaf}": (_one_of(*shipped), "the minimax_chat backend is not installed")
-        for leaf, shipped in {
-            "region": (),
-            "base_url": (),
-            "model": ("MiniMax-M3",),
-            "temperature": ("0.7", 0.7),
-            "max_tokens": ("8000", 8000),
-            "enable_thinking": ("false", False),
-        }.items()
-    },
-    **{
-        f"model.{role}minimax_base_url": (_blank, "the minimax_chat backend is not installed")
-        for role in ("optimizer_", "target_")
-    },
     **{
         f"model.{leaf}": (_one_of(*shipped), "agent command-line backends are not installed")
         for leaf, shipped in {
@@ -222,6 +196,8 @@ def translate(layer: Layer, known: Iterable[str]) -> tuple[Layer, tuple[str, ...
             out[place] = _canonical(place, value, reports)
         elif place.endswith(_SECRET_ENDINGS):
             _refuse_secret(place, value)
+        elif place in DEFERRED:
+            out[place] = value
         elif place in _WITHOUT_EFFECT:
             _check_without_effect(place, value, reports)
         else:
@@ -237,10 +213,11 @@ def is_flat(name: str) -> bool:
 def _renamed(key: str) -> str:
     """The structured place of a flat name, and the present name of an old one."""
     if "." not in key:
-        known = (*_WITHOUT_EFFECT, *_OLD_AZURE, *_CODEX_ALIASES)
+        known = (*_WITHOUT_EFFECT, *_OLD_AZURE, *_CODEX_ALIASES, *_MOVED, *DEFERRED)
         places = (place for place in (f"model.{key}", f"env.{key}") if place in known)
         key = FLAT.get(key) or next(places, key)
-    return _OLD_AZURE.get(key) or _CODEX_ALIASES.get(key) or key
+    key = _OLD_AZURE.get(key) or _CODEX_ALIASES.get(key) or key
+    return _MOVED.get(key, key)
 
 
 def _place(key: str, layer: Layer, value: Value, reports: list[str]) -> str:
@@ -255,9 +232,6 @@ def _place(key: str, layer: Layer, value: Value, reports: list[str]) -> str:
 def _canonical(key: str, value: Value, reports: list[str]) -> Value:
     if not isinstance(value.value, str):
         return value
-    if key in _ROLE_BACKENDS and value.value.strip().lower() == _UNSET:
-        reports.append(f"{value.where}: {key} {value.value!r} is read as the backend that model.backend names")
-        return Value("", value.where)
     aliases = _BACKEND_ALIASES if key in _BACKEND_KEYS else _VALUE_ALIASES.get(key, {})
     text = aliases.get(value.value.strip().lower())
     if text is None:

@@ -19,11 +19,18 @@ _CHOICES = {
     "evaluation.gate_metric": ("hard", "soft", "mixed"),
     "env.split_mode": ("", "ratio", "split_dir"),
     "git.sign": ("auto", "never"),
+    **dict.fromkeys(
+        ("model.thinking", "model.optimizer_thinking", "model.target_thinking"),
+        ("", "server_default", "enabled", "disabled"),
+    ),
+    **dict.fromkeys(("model.optimizer_region", "model.target_region"), ("", "global_en", "cn_zh")),
 }
 
 # Lowest and highest allowed value.
 _RANGES: dict[str, tuple[float, float]] = {
     "model.timeout": (0.001, float("inf")),
+    "model.optimizer_timeout": (0, float("inf")),
+    "model.target_timeout": (0, float("inf")),
     "model.retries": (0, 20),
     "model.optimizer_max_tokens": (0, float("inf")),
     "model.rewrite_max_completion_tokens": (0, float("inf")),
@@ -62,7 +69,10 @@ _RANGES: dict[str, tuple[float, float]] = {
 
 
 _VARIABLES = ("model.api_key_env", "model.optimizer_api_key_env", "model.target_api_key_env")
-_ADDRESSES = ("model.base_url", "model.optimizer_base_url", "model.target_base_url")
+_ADDRESSES = (
+    *("model.base_url", "model.optimizer_base_url", "model.target_base_url"),
+    *("model.azure.endpoint", "model.optimizer_azure.endpoint", "model.target_azure.endpoint"),
+)
 
 
 def check(config: Config, where: Mapping[str, str]) -> None:

@@ -25,6 +25,27 @@ class LocalModel:
 
 
 @dataclass(frozen=True)
+class Azure:
+    """`model.azure`, `model.optimizer_azure`, `model.target_azure`: an Azure OpenAI resource for `openai_chat`.
+
+    Blank fields of a role take the shared ones.
+
+    Attributes:
+        endpoint: address of the resource; blank reaches OpenAI itself.
+        api_version: version of the API.
+        auth_mode: `azure_cli`, `managed_identity`, `api_key`, or `openai_compatible` for a plain server at `endpoint`.
+        ad_scope: scope that tokens are asked for.
+        managed_identity_client_id: of a user-assigned identity.
+    """
+
+    endpoint: str = ""
+    api_version: str = ""
+    auth_mode: str = ""
+    ad_scope: str = ""
+    managed_identity_client_id: str = ""
+
+
+@dataclass(frozen=True)
 class Model:
     """`model`: which models, and how they are reached. API keys come from the environment only.
 
@@ -34,12 +55,20 @@ class Model:
         optimizer_backend, target_backend: backend of one role; blank takes `backend`.
         base_url, optimizer_base_url, target_base_url: address of a Chat Completions server, ending in `/v1`.
         api_key_env, optimizer_api_key_env, target_api_key_env: name of the environment variable with the key.
-        timeout: seconds per attempt.
+        timeout, optimizer_timeout, target_timeout: seconds per attempt; a role's 0 takes `timeout`.
         retries: further attempts after a transient failure.
         optimizer_temperature, target_temperature: blank keeps the backend's default.
         optimizer_max_tokens: most tokens of one optimizer reply; 0 keeps the backend's default.
         rewrite_max_completion_tokens: the same for replies that hold a whole document.
         optimizer_price, target_price: dollars per million tokens, keys `prompt` and `completion`.
+        reasoning_effort: how much the model shall think (`low`, `medium`, …) where the backend's protocol has a word
+            for it; blank asks for nothing.
+        optimizer_reasoning_effort, target_reasoning_effort: the same for one role, sent to any server.
+        rewrite_reasoning_effort: the same for replies that hold a whole document.
+        thinking, optimizer_thinking, target_thinking: `enabled` or `disabled` for servers with a switch; blank or
+            `server_default` says nothing.
+        optimizer_region, target_region: of MiniMax: `global_en` or `cn_zh`.
+        azure, optimizer_azure, target_azure: Azure OpenAI, for both roles and for one.
         script: reply script of the `scripted` backend.
         local: the embedded server.
     """
@@ -56,6 +85,8 @@ class Model:
     optimizer_api_key_env: str = ""
     target_api_key_env: str = ""
     timeout: float = 300.0
+    optimizer_timeout: float = 0.0
+    target_timeout: float = 0.0
     retries: int = 4
     optimizer_temperature: float | None = None
     target_temperature: float | None = None
@@ -63,6 +94,18 @@ class Model:
     rewrite_max_completion_tokens: int = 64000
     optimizer_price: Mapping[str, float] = field(default_factory=dict)
     target_price: Mapping[str, float] = field(default_factory=dict)
+    reasoning_effort: str = ""
+    optimizer_reasoning_effort: str = ""
+    target_reasoning_effort: str = ""
+    rewrite_reasoning_effort: str = ""
+    thinking: str = ""
+    optimizer_thinking: str = ""
+    target_thinking: str = ""
+    optimizer_region: str = ""
+    target_region: str = ""
+    azure: Azure = Azure()
+    optimizer_azure: Azure = Azure()
+    target_azure: Azure = Azure()
     script: str = ""
     local: LocalModel = LocalModel()
 

@@ -38,6 +38,7 @@ class Request:
         seed: sampling seed, sent when the backend supports one.
         temperature: `None` keeps the backend's default.
         max_tokens: most tokens to generate; `None` keeps the backend's default.
+        effort: how much to think; blank takes the model's own setting.
         tools: OpenAI-style function descriptions.
     """
 
@@ -46,6 +47,7 @@ class Request:
     seed: int | None = None
     temperature: float | None = None
     max_tokens: int | None = None
+    effort: str = ""
     tools: tuple[Mapping[str, Any], ...] = ()
 
 

@@ -17,6 +17,7 @@ from skillgit.errors import (
     TransientModelError,
 )
 from skillgit.models.base import ModelSpec
+from skillgit.models.families import OPENAI_URL
 from skillgit.models.retry import Failure, asked_wait
 
 _TRANSIENT = {408, 409, 425, 429}
@@ -77,7 +78,22 @@ def endpoint(spec: ModelSpec, default_url: str) -> Endpoint:
     url = urlunsplit((parts.scheme, netloc, parts.path, "", ""))
     place = Endpoint(url, spec.model, spec.role, dict(parse_qsl(parts.query)), spec.api_key.strip())
     _check_sendable(place)
+    if not place.key and url.rstrip("/") == OPENAI_URL:
+        raise ModelConfigError(
+            f"{place.name} needs an API key",
+            fix=f"export OPENAI_API_KEY=…, or name another server: model.{spec.role}_base_url, AZURE_OPENAI_ENDPOINT",
+        )
+    if place.key and parts.scheme == "http" and not is_loopback(url):
+        raise ModelConfigError(
+            f"{place.url} would get the API key unencrypted",
+            fix=f"give an https address, or no key (model.{spec.role}_api_key_env) if the server needs none",
+        )
     return place
+
+
+def is_loopback(url: str) -> bool:
+    """Whether an address is this machine."""
+    return urlsplit(url).hostname in ("127.0.0.1", "::1", "localhost")
 
 
 def _check_sendable(place: Endpoint) -> None:
@@ -96,7 +112,10 @@ def from_status(place: Endpoint, status: int, body: object, headers: Mapping[str
     said = f"HTTP {status}: {words}" if words else f"HTTP {status}"
     error = _special(place, status, said, _identity(body)) or _by_status(place, status, said)
     if not isinstance(error, TransientModelError):
-        return Failure(error, rejects=_rejected(status, body) if isinstance(error, ModelConfigError) else "")
+        rejects = _rejected(status, body) if isinstance(error, ModelConfigError) else ""
+        if rejects in ("temperature", "reasoning_effort"):
+            error.fix = f"leave model.{place.role}_{rejects} blank for this model"
+        return Failure(error, rejects=rejects)
     refused = headers.get("x-should-retry", "").lower() == "false"
     return Failure(error, retry=not refused, wait=asked_wait(headers))
 
@@ -164,6 +183,8 @@ def _rejected(status: int, body: object) -> str:
     parameter = body.get("param") if isinstance(body, Mapping) else None
     if status in (400, 422) and (parameter == "max_tokens" or "max_completion_tokens" in text):
         return "max_tokens"
+    if status in (400, 422) and parameter in ("seed", "temperature", "reasoning_effort"):
+        return str(parameter)
     if status in (422, 501) or (status == 400 and (parameter == "response_format" or _FORMAT.search(text))):
         return "response_format"
     return ""

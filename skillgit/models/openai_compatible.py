@@ -1,4 +1,4 @@
-"""Any server that speaks OpenAI's Chat Completions.
+"""One model behind a server that speaks OpenAI's Chat Completions (or, where a model needs it, Responses).
 
 The SDK is imported when the first call is made, so that commands without a model start fast.
 """
@@ -10,27 +10,20 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING, Any
 
 from skillgit.errors import ConfigError
-from skillgit.models import wire
+from skillgit.models import azure, responses, wire
 from skillgit.models.base import ModelSpec, Reply, Request
 from skillgit.models.budget import cost_of, prices
-from skillgit.models.failures import endpoint, from_status, transient
+from skillgit.models.failures import endpoint, from_status, is_loopback, transient
+from skillgit.models.families import OPENAI_URL
 from skillgit.models.retry import Clock, Failure, persist
 
 if TYPE_CHECKING:
     import openai
 
-DEFAULT_URL = "https://api.openai.com/v1"
 _NO_KEY = "none"  # the SDK wants a key, servers without one ignore it
-_LOOPBACK = ("127.0.0.1", "::1", "localhost")
-
-
-def build(spec: ModelSpec) -> OpenAICompatible:
-    """The model of `spec`; nothing is sent yet."""
-    return OpenAICompatible(spec)
 
 
 class OpenAICompatible:
@@ -48,8 +41,9 @@ class OpenAICompatible:
         _check(spec)
         self.spec = spec
         self._extra = extra
-        self._place = endpoint(spec, DEFAULT_URL)
-        self._habits = wire.Habits()
+        self._place = endpoint(spec, OPENAI_URL)
+        self._responses = spec.backend == "openai_chat" and responses.needed(spec.model)
+        self._habits = wire.Habits(limit="max_completion_tokens" if spec.backend == "openai_chat" else "max_tokens")
         self._client: openai.OpenAI | None = None
         self._lock = threading.Lock()
 
@@ -66,7 +60,8 @@ class OpenAICompatible:
         """See `Model.settings`."""
         spec = self.spec
         sampling = {"temperature": spec.temperature, "max_tokens": spec.max_tokens, "seed": spec.seed}
-        return {"backend": spec.backend, **sampling}
+        options = {name: spec.options[name] for name in ("effort", "thinking", "cap") if name in spec.options}
+        return {"backend": spec.backend, **sampling, **options}
 
     def close(self) -> None:
         """Close the connections; a later call opens new ones."""
@@ -79,8 +74,8 @@ class OpenAICompatible:
         """One attempt. Leaving out a field the server does not know is part of it, not another one."""
         habits = self._habits
         while True:
-            sent = wire.body(request, self.spec, habits)
-            if self._extra is not None:
+            sent = (responses if self._responses else wire).body(request, self.spec, habits)
+            if self._extra is not None and not self._responses:
                 sent["extra_body"] = dict(self._extra(request))
             outcome = self._post(sent, clock.attempt())
             weaker = habits.without(outcome.rejects, sent) if isinstance(outcome, Failure) else None
@@ -102,7 +97,10 @@ class OpenAICompatible:
             return transient(self._place, "was not asked: no time left", fix="raise the time limit", retry=False)
         broken, late = _transport_errors()
         try:
-            return wire.read(_exchange(self._open(), sent, seconds), self._place)
+            client = self._open()
+            if self._responses:
+                return responses.read(_exchange(client.responses, sent, seconds), self._place)
+            return wire.read(_exchange(client.chat.completions, sent, seconds), self._place)
         except openai.APIStatusError as err:
             return from_status(self._place, err.status_code, err.body, err.response.headers)
         except (openai.APITimeoutError, late, _LateError):
@@ -123,13 +121,15 @@ class OpenAICompatible:
         import openai
 
         # A proxy set for the outside world must not catch calls to this machine.
-        outside = urlsplit(self._place.url).hostname not in _LOOPBACK
+        http = openai.DefaultHttpxClient(trust_env=not is_loopback(self._place.url))
+        if resource := self.spec.options.get("azure"):
+            return azure.connect(self._place, resource, http)
         return openai.OpenAI(
             base_url=self._place.url,
             api_key=self._place.key or _NO_KEY,
             default_query=dict(self._place.query),
             max_retries=0,  # see retry.py
-            http_client=openai.DefaultHttpxClient(trust_env=outside),
+            http_client=http,
         )
 
 
@@ -145,16 +145,15 @@ def _check(spec: ModelSpec) -> None:
     prices(spec)
 
 
-def _exchange(client: openai.OpenAI, sent: dict[str, Any], seconds: float) -> bytes:
+def _exchange(resource: Any, sent: dict[str, Any], seconds: float) -> bytes:
     """The whole response body, within `seconds` even when it comes in drops.
 
     The timeout of a socket starts anew with every byte, and gateways send blanks to keep a waiting client, so the
     body is read piece by piece against a clock of its own.
     """
     end = time.monotonic() + seconds
-    create = cast("Any", client.chat.completions.with_streaming_response.create)
     pieces = []
-    with create(**sent, timeout=seconds) as response:
+    with resource.with_streaming_response.create(**sent, timeout=seconds) as response:
         for piece in response.iter_bytes():
             pieces.append(piece)
             if time.monotonic() > end:

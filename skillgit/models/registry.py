@@ -11,8 +11,6 @@ from skillgit.errors import ConfigError
 from skillgit.models.base import Model, ModelSpec
 
 GROUP = "skillgit.backends"
-_PUBLISHED = ("openai_chat", "azure_openai")
-"""SkillOpt's names of what openai_compatible does here."""
 
 
 def build(spec: ModelSpec) -> Model:
@@ -51,12 +49,6 @@ def _builder(name: str) -> Callable[[ModelSpec], Model]:
 
 def _unknown(name: str) -> ConfigError:
     names = backend_names()
-    if name in _PUBLISHED:
-        return ConfigError(
-            f"backend {name!r} is not installed",
-            why="Chat Completions servers, OpenAI's own included, are reached through openai_compatible",
-            fix="set model.backend=openai_compatible, and model.base_url or OPENAI_COMPATIBLE_BASE_URL",
-        )
     near = difflib.get_close_matches(name, names, n=1, cutoff=0.4)
     return ConfigError(
         f"unknown backend {name!r}",

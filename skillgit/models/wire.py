@@ -25,10 +25,12 @@ class Habits:
     Attributes:
         format: how JSON is asked for: `json_schema`, `json_object` or `plain` (by words alone).
         limit: name of the field that bounds the reply's length.
+        seed: whether a sampling seed is taken.
     """
 
     format: str = "json_schema"
     limit: str = "max_tokens"
+    seed: bool = True
 
     def without(self, rejected: str, body: Mapping[str, Any]) -> Habits | None:
         """Habits that leave the rejected field out, or `None` when `body` did not hold it."""
@@ -36,25 +38,33 @@ class Habits:
             return replace(self, format=_WEAKER[self.format])
         if rejected == "max_tokens" and "max_tokens" in body:
             return replace(self, limit="max_completion_tokens")
+        if rejected == "seed" and "seed" in body:
+            return replace(self, seed=False)
         return None
 
     def join(self, other: Habits) -> Habits:
         """What both have learned."""
         limit = self.limit if self.limit != "max_tokens" else other.limit
-        return Habits(min(self.format, other.format, key=_STRENGTH.index), limit)
+        return Habits(min(self.format, other.format, key=_STRENGTH.index), limit, self.seed and other.seed)
 
 
 def body(request: Request, spec: ModelSpec, habits: Habits) -> dict[str, Any]:
     """The JSON body of `request`; the request's own settings win over the model's."""
     optional = {
-        habits.limit: request.max_tokens or spec.max_tokens or None,
+        habits.limit: most_tokens(request, spec),
         "temperature": _first(request.temperature, spec.temperature),
-        "seed": _first(request.seed, spec.seed),
+        "seed": _first(request.seed, spec.seed) if habits.seed else None,
         "tools": [dict(tool) for tool in request.tools] or None,
         "response_format": _format(request.schema, habits.format),
     }
     sent = {name: value for name, value in optional.items() if value is not None}
     return {"model": spec.model, "messages": _messages(request, habits), **sent}
+
+
+def most_tokens(request: Request, spec: ModelSpec) -> int | None:
+    """Most tokens of the reply: what the request asks for, else the model's setting, never above the server's cap."""
+    wanted, cap = request.max_tokens or spec.max_tokens, spec.options.get("cap")
+    return min(wanted, cap) if wanted and cap else wanted or None
 
 
 def _first(*values: float | None) -> float | None:
@@ -70,14 +80,14 @@ def _format(schema: Mapping[str, Any] | None, style: str) -> dict[str, Any] | No
 
 
 def _messages(request: Request, habits: Habits) -> list[dict[str, str]]:
-    turns = [{"role": turn.role, "content": _sendable(turn)} for turn in request.messages]
+    turns = [{"role": turn.role, "content": sendable(turn)} for turn in request.messages]
     if request.schema is not None and habits.format != "json_schema" and turns:
         # At the very end, so that everything before it can still come from the server's prompt cache.
         turns[-1]["content"] += f"\n\n{_ASK}{json.dumps(dict(request.schema), ensure_ascii=False)}"
     return turns
 
 
-def _sendable(turn: Message) -> str:
+def sendable(turn: Message) -> str:
     # A lone surrogate (from a badly decoded file) cannot be encoded and must not cost the call.
     return turn.content.encode("utf-8", "replace").decode("utf-8")
 
@@ -155,14 +165,14 @@ def usage(data: object) -> Usage:
     details = data.get("prompt_tokens_details")
     cached = details.get("cached_tokens") if isinstance(details, Mapping) else None
     return Usage(
-        prompt_tokens=_count(data.get("prompt_tokens")),
-        completion_tokens=_count(data.get("completion_tokens")),
-        cached_tokens=_count(cached),
+        prompt_tokens=count(data.get("prompt_tokens")),
+        completion_tokens=count(data.get("completion_tokens")),
+        cached_tokens=count(cached),
         cost=_dollars(data.get("cost")),
     )
 
 
-def _count(value: object) -> int | None:
+def count(value: object) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 

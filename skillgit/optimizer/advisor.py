@@ -29,13 +29,21 @@ class Advisor:
     Args:
         max_tokens: most tokens of a reply; `None` keeps the backend's default.
         document_tokens: the same for replies that hold a whole document.
+        document_effort: how much to think about these; blank keeps the model's setting.
     """
 
     def __init__(
-        self, caller: Caller, run: str, seed: int, max_tokens: int | None, document_tokens: int | None = None
+        self,
+        caller: Caller,
+        run: str,
+        seed: int,
+        max_tokens: int | None,
+        document_tokens: int | None = None,
+        document_effort: str = "",
     ) -> None:
         self._caller, self._run, self._seed = caller, run, seed
         self._max_tokens, self._document_tokens = max_tokens, document_tokens
+        self._document_effort = document_effort
         self._lock = threading.Lock()
         self._drops: list[Drop] = []
 
@@ -69,7 +77,8 @@ class Advisor:
         limit = self._document_tokens if document else self._max_tokens
         for attempt in range(2):
             try:
-                request = Request(messages, schema=schema, max_tokens=limit)
+                effort = self._document_effort if document else ""
+                request = Request(messages, schema=schema, max_tokens=limit, effort=effort)
                 reply = self._call(request, stage, step, index, attempt)
             except ModelConfigError:
                 raise

@@ -155,6 +155,7 @@ def opened(prepared: Prepared, sink: Sink, environ: Mapping[str, str] | None = N
                 config.train.seed,
                 config.model.optimizer_max_tokens or None,
                 config.model.rewrite_max_completion_tokens or None,
+                config.model.rewrite_reasoning_effort,
             ),
             sink=sink,
             guard=leak_guard(prepared.benchmark.load(), config.leaks),

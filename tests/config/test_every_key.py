@@ -38,6 +38,7 @@ from tests.optimizer.fakes import advisor, outcome
 from tests.train.lab import RULE, By, Lab, append, greeter, kind_of, words
 
 ENVIRON = {name: f"key-{name}" for name in ("K1", "K2", "K3", "OPENAI_COMPATIBLE_API_KEY")}
+_AT_AZURE = ("model.azure.endpoint=https://x.openai.azure.com", "model.optimizer=o", "model.target=t")
 Observe = Callable[[Lab, "Setting"], Any]
 
 
@@ -81,7 +82,7 @@ def requests(lab: Lab, settings: Setting) -> Any:
         compaction={"edits": [{"op": "delete", "target": "No rules yet."}]},
     )
     done = lab.train(optimizer, *settings)
-    texts = sorted((kind_of(r), words(r), json.dumps(r.schema), r.max_tokens, r.seed) for r in done.asked)
+    texts = sorted((kind_of(r), words(r), json.dumps(r.schema), r.max_tokens, r.effort, r.seed) for r in done.asked)
     return [texts, [(end.kind, end.verdict) for end in done.ends() + done.ends("boundary") + done.ends("compaction")]]
 
 
@@ -286,6 +287,28 @@ TABLE: Mapping[str, tuple[str, Observe, tuple[str, ...]]] = {
     "model.optimizer_price": ("{prompt: 1, completion: 2}", models, ()),
     "model.target_price": ("{prompt: 1, completion: 2}", models, ()),
     "model.script": ("script.json", models, ()),
+    "model.optimizer_timeout": ("7", models, ()),
+    "model.target_timeout": ("7", models, ()),
+    "model.reasoning_effort": ("low", models, ("model.backend=openai_chat",)),
+    "model.optimizer_reasoning_effort": ("low", models, ()),
+    "model.target_reasoning_effort": ("low", models, ()),
+    "model.rewrite_reasoning_effort": ("low", requests, ("optimizer.skill_update_mode=rewrite_from_suggestions",)),
+    "model.thinking": ("enabled", models, ()),
+    "model.optimizer_thinking": ("enabled", models, ()),
+    "model.target_thinking": ("enabled", models, ()),
+    "model.optimizer_region": ("cn_zh", models, ("model.backend=minimax_chat", "model.optimizer_backend=minimax_chat")),
+    "model.target_region": ("cn_zh", models, ("model.backend=minimax_chat",)),
+    **{
+        f"model.{section}.{name}": (value, models, ("model.backend=openai_chat", *_AT_AZURE))
+        for section in ("azure", "optimizer_azure", "target_azure")
+        for name, value in {
+            "endpoint": "https://other.openai.azure.com",
+            "api_version": "2030-01-01",
+            "auth_mode": "managed_identity",
+            "ad_scope": "https://other/.default",
+            "managed_identity_client_id": "c1",
+        }.items()
+    },
     "model.local.path": ("m.gguf", models, ()),
     "model.local.context": ("512", models, ()),
     "model.local.threads": ("2", models, ()),

@@ -9,11 +9,11 @@ import pytest
 import yaml
 
 from skillgit.cli.published import translate_args
-from skillgit.config import published
+from skillgit.config import backends, published
 from skillgit.config.load import load_config
 from skillgit.config.schema import Config
 from skillgit.errors import ConfigError
-from skillgit.models.registry import build
+from skillgit.models.base import ROLES
 from skillgit.models.roles import role_spec
 
 FILES = Path(__file__).parents[1] / "data/published"
@@ -49,10 +49,9 @@ def test_the_base_file_is_accepted_whole_and_what_has_no_effect_is_told() -> Non
     ours = {key for key in Config.__dataclass_fields__ if key in raw}
     same = {f"{name}.{leaf}": value for name in ours for leaf, value in raw[name].items()}
     kept = {key: value for key, value in same.items() if hasattr(getattr(config, key.split(".")[0]), key.split(".")[1])}
-    changed = {"model.optimizer_backend": "", "model.target_backend": ""}  # "openai_chat" there means: not chosen
-    assert {key: at(config, key) for key in kept} == kept | changed
+    assert {key: at(config, key) for key in kept} == kept
     silent = [key for key, value in same.items() if key not in kept and value not in (None, "")]
-    assert [key for key in silent if not any(f" {key} has no effect: " in line for line in told)] == []
+    assert [key for key in silent if not any(f" {key} " in line for line in told)] == []
     assert len(kept) > 35
 
 
@@ -110,8 +109,11 @@ def test_every_alias_of_a_value_is_read_and_told(tmp_path: Path, key: str, word:
 @pytest.mark.parametrize(("word", "means"), published._BACKEND_ALIASES.items())
 def test_every_alias_of_a_backend_is_read_and_told(tmp_path: Path, word: str, means: str) -> None:
     config, told = load(tmp_path, f"model: {{backend: {word}, target_backend: {word}}}\n")
-    assert (config.model.backend, config.model.target_backend) == (means, means)
-    assert len(told) == 2
+    assert (config.model.backend, config.model.target_backend) == (
+        means,
+        {"azure_openai": "openai_chat", "codex": "codex_exec"}.get(means, means),
+    )
+    assert len([line for line in told if f"{word!r} is read as {means!r}" in line]) == 2
 
 
 def test_old_spellings_are_known_at_the_top_and_in_their_section(tmp_path: Path) -> None:
@@ -171,11 +173,50 @@ def test_a_role_that_chose_a_backend_keeps_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("label", ["azure_openai", "openai_chat", "azure"])
-def test_a_label_of_what_is_not_installed_names_what_does_it_here(tmp_path: Path, label: str) -> None:
+def test_the_labels_of_openai_name_one_backend(tmp_path: Path, label: str) -> None:
     config, _ = load(tmp_path, f"_base_: {FILES / 'base.yaml'}\nmodel: {{backend: {label}}}\n")
-    with pytest.raises(ConfigError, match="is not installed") as caught:
-        build(role_spec(config, "target", {}, tmp_path))
-    assert "model.backend=openai_compatible" in caught.value.fix
+    assert {role_spec(config, role, {}, tmp_path).backend for role in ROLES} == {"openai_chat"}
+
+
+@pytest.mark.parametrize(("label", "pair"), backends.LABELS.items())
+def test_a_label_names_a_backend_for_each_role_and_says_so(tmp_path: Path, label: str, pair: tuple[str, str]) -> None:
+    config, told = load(tmp_path, f"_base_: {FILES / 'base.yaml'}\nmodel: {{backend: {label}}}\n")
+    assert (config.model.optimizer_backend, config.model.target_backend or label) == pair
+    assert [line for line in told if "gives the optimizer the backend" in line]
+
+
+def test_a_role_backend_of_the_command_line_is_meant(tmp_path: Path) -> None:
+    base = f"_base_: {FILES / 'base.yaml'}\nmodel: {{backend: claude}}\n"
+    config, _ = load(tmp_path, base, "model.target_backend=openai_chat")
+    specs = [role_spec(config, role, {}, tmp_path) for role in ("optimizer", "target")]
+    assert [spec.backend for spec in specs] == ["claude_chat", "openai_chat"]
+
+
+def test_the_base_files_model_is_read_as_the_backends_own_and_told(tmp_path: Path) -> None:
+    base = f"_base_: {FILES / 'base.yaml'}\nmodel: {{backend: minimax, minimax_model: M9}}\n"
+    config, told = load(tmp_path, base)
+    assert (config.model.optimizer, config.model.target) == ("gpt-5.5", "M9")
+    assert any("model.target 'gpt-5.5' is read as 'M9', the model of minimax_chat" in line for line in told)
+    config, _ = load(tmp_path, base, "model.target=gpt-5.5")
+    assert config.model.target == "gpt-5.5"
+
+
+def test_family_keys_become_settings_of_the_roles_that_use_the_family(tmp_path: Path) -> None:
+    keys = "qwen_chat_base_url: http://127.0.0.1:1/v1\nqwen_chat_temperature: '0.3'\nqwen_chat_enable_thinking: true\n"
+    own = "optimizer_qwen_chat_base_url: http://127.0.0.1:2/v1\nqwen_chat_max_tokens: 99\n"
+    config, told = load(tmp_path, f"model_backend: qwen\noptimizer_backend: qwen_chat\n{keys}{own}")
+    model = config.model
+    assert (model.optimizer_base_url, model.target_base_url) == ("http://127.0.0.1:2/v1", "http://127.0.0.1:1/v1")
+    assert (model.optimizer_temperature, model.target_temperature) == (0.3, 0.3)
+    assert (model.optimizer_thinking, model.optimizer_max_tokens, config.env.max_completion_tokens) == (
+        "enabled",
+        99,
+        99,
+    )
+    assert any("qwen_chat_base_url is read as model.target_base_url" in line for line in told)
+    _, told = load(tmp_path, keys)
+    assert all("no role of it uses qwen_chat" in line for line in told if "has no effect" in line)
+    assert len([line for line in told if "has no effect" in line]) == 3
 
 
 # --- command lines

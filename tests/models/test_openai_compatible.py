@@ -24,7 +24,8 @@ from skillgit.errors import (
 )
 from skillgit.models import retry
 from skillgit.models.base import Message, ModelSpec, Request
-from skillgit.models.openai_compatible import OpenAICompatible, build
+from skillgit.models.openai_compatible import OpenAICompatible
+from skillgit.models.servers import openai_compatible as build
 
 from . import server
 from .server import Fake, serving
@@ -432,7 +433,7 @@ def test_close_may_be_repeated_and_a_call_reopens() -> None:
 def test_importing_and_building_does_not_load_the_sdk() -> None:
     code = (
         "import sys; from skillgit.models.base import ModelSpec; from skillgit.models.registry import build;"
-        "build(ModelSpec('target', 'openai_compatible', 'm'));"
+        "build(ModelSpec('target', 'openai_compatible', 'm', api_key='k'));"
         "bad = [n for n in sys.modules if n.partition('.')[0] in ('openai', 'httpx', 'httpx2', 'pydantic')];"
         "sys.exit(', '.join(bad) or None)"
     )

@@ -13,7 +13,7 @@ from skillgit.models.openai_compatible import OpenAICompatible
 
 def test_built_ins_come_through_entry_points() -> None:
     assert {"local", "openai_compatible", "scripted"} <= set(registry.backend_names())
-    assert isinstance(registry.build(ModelSpec("target", "openai_compatible", "m")), OpenAICompatible)
+    assert isinstance(registry.build(ModelSpec("target", "openai_compatible", "m", api_key="k")), OpenAICompatible)
     assert isinstance(registry.build(ModelSpec("target", "local", "qwen2.5-coder-0.5b")), Local)
 
 

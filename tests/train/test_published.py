@@ -143,14 +143,14 @@ def test_a_flat_file_runs(project: Path, skillgit: Run, server: Fake) -> None:
     assert "edit_budget is read as optimizer.learning_rate" in err
 
 
-def test_a_label_that_is_not_installed_stops_before_anything_is_paid(
+def test_a_label_without_its_credentials_stops_before_anything_is_paid(
     project: Path, skillgit: Run, server: Fake
 ) -> None:
     given = ("--config", "configs/searchqa/searchqa.yaml", "--backend", "azure_openai")
     code, _, err = skillgit(project, "train", *given)
-    assert code == 2
-    assert "backend 'azure_openai' is not installed" in err
-    assert "openai_compatible" in err
+    assert code == 5
+    assert "needs an API key" in err
+    assert "AZURE_OPENAI_ENDPOINT" in err
     assert server.calls == 0
     assert git(project, "for-each-ref", "--format=%(refname)") == "refs/heads/main"
 

@@ -1,0 +1,158 @@
+"""A command-line agent as a model: one run per attempt, in an empty folder, with an allow-listed environment."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from skillgit.errors import ContextLengthError, ModelConfigError, ModelError, TransientModelError
+from skillgit.models.base import ModelSpec, Reply, Request
+from skillgit.models.budget import cost_of, prices
+from skillgit.models.clients.base import Call, Client, flatten
+from skillgit.models.clients.process import Finished, clean_environment, run_program
+from skillgit.models.prompt import render
+from skillgit.models.retry import Clock, Failure, persist
+
+_MOST_WORDS = 300
+_LOGIN = re.compile(
+    r"not logged in|please (run )?/?log ?in|logged out|unauthori[sz]ed|authenticat|invalid (api|x-api)[ -]key"
+    r"|no api key|api key (is )?(missing|not|required)|\b401\b|\b403\b|no credentials",
+    re.IGNORECASE,
+)
+_MODEL = re.compile(
+    r"model.{0,60}(not (found|supported|available|exist)|does ?n[o']t exist)|unknown model", re.IGNORECASE
+)
+_LONG = re.compile(r"context (window|length)|prompt is too long|too many (input )?tokens", re.IGNORECASE)
+_OPTION = re.compile(r"unknown option|unexpected argument|unrecognized (option|argument)|invalid value", re.IGNORECASE)
+
+
+class CommandModel:
+    """A client bound to one role.
+
+    Args:
+        environ: what the program's environment is taken from.
+
+    Raises:
+        ModelConfigError: the program is not installed.
+    """
+
+    def __init__(self, spec: ModelSpec, client: Client, environ: Mapping[str, str] | None = None) -> None:
+        prices(spec)
+        self.spec, self._client = spec, client
+        self._environ = os.environ if environ is None else environ
+        self._settings: Mapping[str, Any] = spec.options.get("client", {})
+        self._program = find_program(spec, client, self._environ)
+
+    def complete(self, request: Request, *, timeout: float | None = None) -> Reply:
+        """See `Model.complete`."""
+        if request.tools:
+            raise ModelConfigError(
+                f"{self._client.program} offers no tools to the tasks of this benchmark",
+                fix=f"use an HTTP backend for the {self.spec.role}",
+            )
+        clock = Clock(self.spec.timeout, timeout)
+        reply = persist(lambda: self._attempt(request, clock), clock, self.spec.retries)
+        return replace(reply, usage=replace(reply.usage, cost=cost_of(self.spec, reply.usage)))
+
+    def settings(self) -> dict[str, Any]:
+        """See `Model.settings`."""
+        return {"backend": self.spec.backend, "effort": self.spec.options.get("effort"), **self._settings_that_count()}
+
+    def close(self) -> None:
+        """Nothing is left running."""
+
+    def _settings_that_count(self) -> dict[str, Any]:
+        return {name: value for name, value in self._settings.items() if value and name not in ("path", "home")}
+
+    def _attempt(self, request: Request, clock: Clock) -> Reply | Failure:
+        seconds = clock.attempt()
+        if seconds <= 0:
+            return self._transient("was not asked: no time left")
+        with tempfile.TemporaryDirectory(prefix="skillgit-", ignore_cleanup_errors=True) as folder:
+            call = self._call(request, Path(folder))
+            try:
+                done = self._run(call, seconds)
+            except TimeoutError:
+                return self._transient(f"gave no answer within {seconds:.0f} s and was ended", retry=False)
+            except OSError as error:
+                return Failure(self._broken(str(error)))
+            found = self._client.read(done, call)
+        if isinstance(found, Reply):
+            return found
+        return self._failure(found, done)
+
+    def _call(self, request: Request, folder: Path) -> Call:
+        system, prompt = flatten(request.messages)
+        if request.schema is not None and not self._client.enforces_schema:
+            prompt = render("json_reply", prompt=prompt, schema=_compact(request.schema))[0].content
+        effort = request.effort or str(self.spec.options.get("effort") or "")
+        model = "" if self.spec.model == self.spec.backend else self.spec.model
+        return Call(system, prompt, folder, model, request.schema, effort, self._settings)
+
+    def _run(self, call: Call, seconds: float) -> Finished:
+        environ = clean_environment(self._environ, self._client.variables) | self._client.environment(call)
+        argv = [self._program, *self._client.arguments(call)]
+        return run_program(argv, folder=call.folder, stdin=self._client.stdin(call), environ=environ, seconds=seconds)
+
+    def _failure(self, said: str, done: Finished) -> Failure:
+        """The failure that the program's words stand for."""
+        words = self._clean(said)
+        name, role = self._client.program, self.spec.role
+        if _LOGIN.search(said):
+            return Failure(_config(f"{name} is not logged in", words, f"run {name} once by hand and log in"))
+        if _MODEL.search(said):
+            return Failure(_config(f"{name} does not know the model", words, f"check model.{role}"))
+        if done.code and _OPTION.search(said):
+            return Failure(_config(f"{name} does not know an option", words, f"update {name}"))
+        if _LONG.search(said):
+            return Failure(
+                ContextLengthError(f"the request does not fit the context of {name}", why=words, fix="shorten it")
+            )
+        what = f"ended with exit code {done.code}" if done.code else "sent an empty reply"
+        return self._transient(what, words)
+
+    def _transient(self, what: str, why: str = "", *, retry: bool = True) -> Failure:
+        fix = "try it by hand, then run the same command again: finished work is kept"
+        return Failure(TransientModelError(f"{self._client.program} {what}", why=why, fix=fix), retry)
+
+    def _broken(self, why: str) -> ModelError:
+        return _config(f"{self._client.program} cannot be run", why, f"check model.{self.spec.role}_backend")
+
+    def _clean(self, text: str) -> str:
+        """Words of a program on one line, without any value of its secret variables."""
+        for name, value in self._environ.items():
+            if len(value) > 7 and name.startswith(self._client.variables) and re.search("KEY|TOKEN|SECRET", name):
+                text = text.replace(value, f"[{name}]")
+        line = " ".join(text.split())
+        return line if len(line) <= _MOST_WORDS else f"{line[:_MOST_WORDS]}…"
+
+
+def find_program(spec: ModelSpec, client: Client, environ: Mapping[str, str]) -> str:
+    """Full path of a client's program: the configured one, else the one on PATH.
+
+    Raises:
+        ModelConfigError: it is not there.
+    """
+    wanted = str(spec.options.get("client", {}).get("path") or client.program)
+    found = shutil.which(wanted, path=environ.get("PATH"))
+    if found is None:
+        raise _config(
+            f"{wanted} was not found", f"the {spec.role} is {spec.backend}", f"install it, or put it on PATH: {wanted}"
+        )
+    return found
+
+
+def _compact(schema: Mapping[str, Any]) -> str:
+    import json
+
+    return json.dumps(dict(schema), ensure_ascii=False)
+
+
+def _config(what: str, why: str, fix: str) -> ModelConfigError:
+    return ModelConfigError(what, why=why, fix=fix)

@@ -7,6 +7,7 @@ the same few keys whatever its backend is, so both are resolved once all layers 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from skillgit.config.layers import Layer, Value
@@ -27,6 +28,24 @@ _ROLES = ("optimizer", "target")
 _UNSET = "openai_chat"
 """What SkillOpt's base file says for both roles; it takes it for "not chosen", so that `model.backend` decides."""
 
+
+@dataclass(frozen=True)
+class Family:
+    """A setting that SkillOpt keeps under the name of a backend.
+
+    Attributes:
+        backend: the backend that it is for.
+        role: the role it is for; blank for both.
+        leaf: what it is called there.
+        setting: what it is called in the keys of a role; blank for the role's model.
+    """
+
+    backend: str
+    role: str
+    leaf: str
+    setting: str
+
+
 _SERVER = {
     "base_url": "base_url",
     "temperature": "temperature",
@@ -35,16 +54,26 @@ _SERVER = {
     "thinking_mode": "thinking",
     "enable_thinking": "thinking",
 }
-_FAMILIES = {"qwen_chat": _SERVER, "minimax": {**_SERVER, "region": "region", "model": ""}}
-_BACKEND_OF = {"qwen_chat": "qwen_chat", "minimax": "minimax_chat"}
+_SERVERS = {"qwen_chat": ("qwen_chat", _SERVER), "minimax": ("minimax_chat", {**_SERVER, "region": "region"})}
 
+# A role's own keys come before shared ones, which then give way.
 DEFERRED = {
-    f"model.{role}{family}_{leaf}": (family, leaf)
-    for family, leaves in _FAMILIES.items()
-    for role in ("", *(f"{role}_" for role in _ROLES))
-    for leaf in leaves
+    f"model.{role}_{name}_{leaf}": Family(backend, role, leaf, setting)
+    for name, (backend, leaves) in _SERVERS.items()
+    for role in _ROLES
+    for leaf, setting in leaves.items()
+} | {
+    f"model.{name}_{leaf}": Family(backend, "", leaf, setting)
+    for name, (backend, leaves) in _SERVERS.items()
+    for leaf, setting in leaves.items()
 }
-"""Key of a family of servers to the family and setting."""
+DEFERRED |= {f"model.copilot_chat_{role}_model": Family("copilot_chat", role, "model", "") for role in _ROLES}
+DEFERRED |= {
+    "model.minimax_model": Family("minimax_chat", "", "model", ""),
+    "model.copilot_chat_timeout": Family("copilot_chat", "", "timeout", "timeout"),
+    "model.codex_exec_reasoning_effort": Family("codex_exec", "", "effort", "reasoning_effort"),
+}
+"""Key of a backend's settings in SkillOpt's files to what it is for."""
 
 _SENTINELS = ("gpt-5.4", "gpt-5.5")  # models that the published base files name for every backend
 _THEIR_MODELS = {
@@ -67,11 +96,11 @@ def settle(layer: Layer, report: Report) -> Layer:
     """
     out = {key: value for key, value in layer.items() if key not in DEFERRED}
     backends = {role: _backend(out, role, report) for role in _ROLES}
-    for key, (family, leaf) in DEFERRED.items():
+    for key, family in DEFERRED.items():
         if key in layer and layer[key].value not in (None, ""):
-            _apply(out, layer, key, (family, leaf), backends, report)
+            _apply(out, key, layer[key], family, backends, report)
     for role, backend in backends.items():
-        _substitute(out, layer, role, backend, report)
+        _substitute(out, role, backend, report)
     return out
 
 
@@ -104,49 +133,48 @@ def _unset(chosen: Value, label: Value | None) -> bool:
     return not text or (text == _UNSET and label is not None and not chosen.where.startswith("--set"))
 
 
-def _apply(
-    out: Layer, layer: Layer, key: str, setting: tuple[str, str], backends: dict[str, str], report: Report
-) -> None:
-    family, leaf = setting
-    own = next((role for role in _ROLES if key.startswith(f"model.{role}_")), "")
-    users = [role for role in _ROLES if backends[role] == _BACKEND_OF[family] and own in ("", role)]
+def _apply(out: Layer, key: str, value: Value, family: Family, backends: dict[str, str], report: Report) -> None:
+    users = [role for role in _ROLES if backends[role] == family.backend and family.role in ("", role)]
     if not users:
-        report(f"{layer[key].where}: {key} has no effect: no role of it uses {_BACKEND_OF[family]}")
-    for role in users if leaf != "model" else ():
-        if own or f"model.{role}_{family}_{leaf}" not in layer:
-            place = _place(role, _FAMILIES[family][leaf])
-            if place not in out:
-                out[place] = _value(key, leaf, layer[key])
-                report(f"{layer[key].where}: {key} is read as {place}")
+        report(f"{value.where}: {key} has no effect: no role of it uses {family.backend}")
+    for role in users:
+        place = _place(role, family.setting)
+        # The model that a base file names for everyone is nobody's choice.
+        if place not in out or (not family.setting and out[place].value in _SENTINELS):
+            out[place] = _value(key, family, value)
+            report(f"{value.where}: {key} is read as {place}")
 
 
-def _place(role: str, name: str) -> str:
+def _place(role: str, setting: str) -> str:
     """Where a setting of one role is kept; the target's token limit is the benchmark's."""
-    return "env.max_completion_tokens" if (role, name) == ("target", "max_tokens") else f"model.{role}_{name}"
+    if not setting:
+        return f"model.{role}"
+    return "env.max_completion_tokens" if (role, setting) == ("target", "max_tokens") else f"model.{role}_{setting}"
 
 
-def _value(key: str, leaf: str, value: Value) -> Value:
+def _value(key: str, family: Family, value: Value) -> Value:
     raw: Any = value.value
-    if leaf in ("enable_thinking", "thinking_mode"):
+    if family.setting == "thinking":
         # SkillOpt's older switch: true asks for thinking, false says nothing.
         words = {"true": "enabled", "false": "server_default"}
         return Value(words.get(str(raw).lower(), raw), value.where)
-    if leaf in ("temperature", "timeout_seconds", "max_tokens") and isinstance(raw, str):
+    if family.setting == "reasoning_effort":
+        return Value("" if raw == "none" else raw, value.where)
+    if family.setting in ("temperature", "timeout", "max_tokens") and isinstance(raw, str):
         try:
-            return Value(int(raw) if leaf == "max_tokens" else float(raw), value.where)
+            return Value(int(raw) if family.setting == "max_tokens" else float(raw), value.where)
         except ValueError:
             raise ConfigError(f"{key} must be a number, not {raw!r}", where=value.where) from None
     return value
 
 
-def _substitute(out: Layer, layer: Layer, role: str, backend: str, report: Report) -> None:
+def _substitute(out: Layer, role: str, backend: str, report: Report) -> None:
     """As SkillOpt does, read the model that its base file names for everyone as the backend's own; never unsaid."""
     key = f"model.{role}"
     value = out.get(key)
     if value is None or value.value not in _SENTINELS or value.where.startswith("--set"):
         return
-    named = layer.get("model.minimax_model") if backend == "minimax_chat" else None
-    model = str(named.value) if named and named.value else _THEIR_MODELS.get(backend)
+    model = _THEIR_MODELS.get(backend)
     if model:
         out[key] = Value(model, value.where)
         report(f"{value.where}: {key} {value.value!r} is read as {model!r}, the model of {backend}")

@@ -102,6 +102,14 @@ _MOVED = {
     for role in ("", "optimizer_", "target_")
     for leaf in _AZURE
 }
+_MOVED |= {
+    "model.codex_exec_path": "model.codex.path",
+    "model.codex_exec_profile": "model.codex.profile",
+    "model.claude_code_exec_path": "model.claude.path",
+    "model.cursor_exec_path": "model.cursor.path",
+    "model.copilot_exec_path": "model.copilot.path",
+    "model.copilot_exec_home": "model.copilot.home",
+}
 """Place of a setting in SkillOpt's files to its place here."""
 
 # Keys of backends and benchmarks that this version does not have: accepted at the value a published file ships, which
@@ -112,28 +120,19 @@ _WITHOUT_EFFECT: dict[str, tuple[Neutral, str]] = {
     "optimizer.meta_learning_rate": (_anything, "nothing reads it, in SkillOpt neither"),
     "model.codex_trace_to_optimizer": (_one_of(True), "only exec targets leave such traces"),
     **{
-        f"model.{leaf}": (_one_of(*shipped), "agent command-line backends are not installed")
+        f"model.{leaf}": (_one_of(*shipped), "agents as exec targets are not installed")
         for leaf, shipped in {
-            **dict.fromkeys(
-                ("codex_exec_path", "codex_exec_sandbox", "codex_exec_profile"), ("codex", "workspace-write")
-            ),
-            **dict.fromkeys(("codex_exec_reasoning_effort", "codex_exec_approval_policy"), ("none", "never")),
+            "codex_exec_sandbox": ("workspace-write",),
+            "codex_exec_approval_policy": ("never",),
             **dict.fromkeys(("codex_exec_network_access", "codex_exec_web_search"), (False,)),
             "codex_exec_use_sdk": ("auto",),
             "codex_exec_full_auto": (True, False),
-            "claude_code_exec_path": ("claude",),
             "claude_code_exec_profile": (),
             "claude_code_exec_use_sdk": ("auto",),
             "claude_code_exec_effort": ("medium",),
             "claude_code_exec_max_thinking_tokens": (16384,),
-            "cursor_exec_path": ("cursor-agent",),
             "cursor_exec_sandbox": ("enabled",),
-            "copilot_exec_path": ("copilot",),
-            "copilot_exec_home": (),
             "copilot_exec_allow_all_tools": (False,),
-            "copilot_chat_optimizer_model": (),
-            "copilot_chat_target_model": (),
-            "copilot_chat_timeout": (600,),
         }.items()
     },
     "env.split_output_dir": (_blank, "a ratio split is computed each time and never written"),

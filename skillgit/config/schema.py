@@ -46,6 +46,43 @@ class Azure:
 
 
 @dataclass(frozen=True)
+class Program:
+    """`model.claude`, `model.cursor`, `model.opencode`, `model.pi`: a command-line agent.
+
+    Attributes:
+        path: its executable; blank looks for it on PATH.
+    """
+
+    path: str = ""
+
+
+@dataclass(frozen=True)
+class Codex:
+    """`model.codex`: Codex's command line.
+
+    Attributes:
+        path: its executable; blank looks for it on PATH.
+        profile: of the user's Codex configuration, which is read only when this is named.
+    """
+
+    path: str = ""
+    profile: str = ""
+
+
+@dataclass(frozen=True)
+class Copilot:
+    """`model.copilot`: GitHub Copilot's command line.
+
+    Attributes:
+        path: its executable; blank looks for it on PATH.
+        home: its folder of settings and logins; blank keeps the usual one.
+    """
+
+    path: str = ""
+    home: str = ""
+
+
+@dataclass(frozen=True)
 class Model:
     """`model`: which models, and how they are reached. API keys come from the environment only.
 
@@ -69,6 +106,7 @@ class Model:
             `server_default` says nothing.
         optimizer_region, target_region: of MiniMax: `global_en` or `cn_zh`.
         azure, optimizer_azure, target_azure: Azure OpenAI, for both roles and for one.
+        claude, codex, copilot, cursor, opencode, pi: command-line agents, used by backends of their names.
         script: reply script of the `scripted` backend.
         local: the embedded server.
     """
@@ -106,6 +144,12 @@ class Model:
     azure: Azure = Azure()
     optimizer_azure: Azure = Azure()
     target_azure: Azure = Azure()
+    claude: Program = Program()
+    codex: Codex = Codex()
+    copilot: Copilot = Copilot()
+    cursor: Program = Program()
+    opencode: Program = Program()
+    pi: Program = Program()
     script: str = ""
     local: LocalModel = LocalModel()
 
@@ -291,6 +335,23 @@ class Leaks:
 
 
 @dataclass(frozen=True)
+class Lint:
+    """`lint`: which rules skills must keep, and how strictly.
+
+    Attributes:
+        profile: who reads the skills: `spec`, `claude-code`, `codex`, `cursor` or `copilot`.
+        levels: rule to `error`, `warning`, `advice` or `off`, where it differs from the profile.
+        max_description_tokens: most tokens of name and description, which are always loaded; 0 is no limit.
+        max_body_tokens: most tokens of the body, which is loaded on use; 0 is no limit.
+    """
+
+    profile: str = "spec"
+    levels: Mapping[str, str] = field(default_factory=dict)
+    max_description_tokens: int = 200
+    max_body_tokens: int = 5000
+
+
+@dataclass(frozen=True)
 class Budget:
     """`budget`: limits checked before every call; 0 is no limit.
 
@@ -309,13 +370,16 @@ class Budget:
 
 @dataclass(frozen=True)
 class GitSection:
-    """`git`: how commits are made.
+    """`git`: how commits are made and pushed.
 
     Attributes:
         sign: `auto` follows `commit.gpgsign`; `never` leaves skillgit's commits unsigned.
+        push_gate: what the pre-push hook does about skills that are unmeasured or got worse: `block` refuses the push,
+            `warn` lets it go on, `off` does not look.
     """
 
     sign: str = "auto"
+    push_gate: str = "warn"
 
 
 @dataclass(frozen=True)
@@ -330,5 +394,6 @@ class Config:
     env: Env = Env()
     skill: Skill = Skill()
     leaks: Leaks = Leaks()
+    lint: Lint = Lint()
     budget: Budget = Budget()
     git: GitSection = GitSection()

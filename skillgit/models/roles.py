@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,8 @@ from skillgit.models.addresses import Where
 from skillgit.models.base import ModelSpec, Role
 from skillgit.models.families import FAMILIES, Family
 
-_NAMELESS = ("scripted",)  # backends that have no model to choose
+# Backends without a model to choose, or with a default of their own.
+_NAMELESS = ("scripted", "codex_exec", "copilot_chat", "cursor_chat", "claude_chat", "opencode", "pi")
 _EFFORTLESS = ("openai_compatible", "qwen_chat", "minimax_chat")  # whose protocol has no word for it
 
 
@@ -65,6 +67,24 @@ def role_spec(config: Config, role: Role, environ: Mapping[str, str], root: Path
     )
 
 
+_SECTIONS = {
+    "claude_chat": "claude",
+    "codex_exec": "codex",
+    "copilot_chat": "copilot",
+    "cursor_chat": "cursor",
+    "opencode": "opencode",
+    "pi": "pi",
+}
+"""Backend to the section of the configuration with the settings of its program."""
+
+
+def _client(section: Any, backend: str) -> dict[str, Any]:
+    """Settings of the program behind a backend, without blank ones."""
+    name = _SECTIONS.get(backend)
+    settings = dataclasses.asdict(getattr(section, name)) if name else {}
+    return {key: value for key, value in settings.items() if value}
+
+
 def _own(section: Any, role: Role, name: str) -> Any:
     """A role's own setting, or the shared one where the role says nothing."""
     return getattr(section, f"{role}_{name}") or getattr(section, name)
@@ -86,6 +106,7 @@ def _options(config: Config, role: Role, root: Path, backend: str) -> dict[str, 
         "context": section.local.context,
         "threads": section.local.threads,
         "script": str(root / section.script) if section.script else "",
+        "client": _client(section, backend),
         "price": dict(section.target_price if role == "target" else section.optimizer_price),
         "effort": effort or ("" if backend in _EFFORTLESS else section.reasoning_effort),
         "thinking": _own(section, role, "thinking").removeprefix("server_default"),

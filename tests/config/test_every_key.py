@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -26,8 +28,11 @@ from skillgit.models.scripted import Scripted
 from skillgit.optimizer.aggregate import aggregate
 from skillgit.optimizer.patches import Patch
 from skillgit.optimizer.reflect import reflect
+from skillgit.report.linting import policy_of
 from skillgit.skills.document import Document
 from skillgit.skills.edits import Edit
+from skillgit.skills.lint.case import Skill, SkillFile
+from skillgit.skills.lint.judge import lint
 from skillgit.train.leakage import leak_guard
 from skillgit.train.plan import make_plan
 from skillgit.train.run import Run
@@ -233,6 +238,29 @@ def signing(lab: Lab, settings: Setting) -> Any:
         return error.exit_code
 
 
+def pushing(lab: Lab, settings: Setting) -> Any:
+    """How a push of an unmeasured skill ends."""
+    folder = lab.repo()
+    section = "".join(f"git:\n  {text.removeprefix('git.').replace('=', ': ')}\n" for text in settings)
+    (folder / "skillgit.yaml").write_text(section)
+    zero, head = "0" * 40, git(folder, "rev-parse", "HEAD")
+    done = subprocess.run(
+        [sys.executable, "-m", "skillgit", "-C", str(folder), "hook", "pre-push", "origin", "url"],
+        input=f"refs/heads/main {head} refs/heads/main {zero}\n",
+        capture_output=True,
+        text=True,
+    )
+    assert "unmeasured" in done.stdout, done.stderr
+    return done.returncode
+
+
+def linting(lab: Lab, settings: Setting) -> Any:
+    """What is found in a skill with keys of one agent, another name, and some length."""
+    text = f"---\nname: other\ndescription: {'Greets. ' * 20}\nmodel: x\n---\n\n{'Greet all people. ' * 20}\n"
+    skill = Skill("skills/x", "x", (SkillFile("SKILL.md", text.encode()),))
+    return [(found.rule, found.level) for found in lint(skill, policy_of(lab.config(Path(), *settings)))]
+
+
 _made: dict[str, Repository] = {}
 
 
@@ -309,6 +337,18 @@ TABLE: Mapping[str, tuple[str, Observe, tuple[str, ...]]] = {
             "managed_identity_client_id": "c1",
         }.items()
     },
+    **{
+        f"model.{section}.{name}": ("/opt/x", models, (f"model.backend={backend}",))
+        for backend, section, names in (
+            ("claude_chat", "claude", ("path",)),
+            ("codex_exec", "codex", ("path", "profile")),
+            ("copilot_chat", "copilot", ("path", "home")),
+            ("cursor_chat", "cursor", ("path",)),
+            ("opencode", "opencode", ("path",)),
+            ("pi", "pi", ("path",)),
+        )
+        for name in names
+    },
     "model.local.path": ("m.gguf", models, ()),
     "model.local.context": ("512", models, ()),
     "model.local.threads": ("2", models, ()),
@@ -371,11 +411,16 @@ TABLE: Mapping[str, tuple[str, Observe, tuple[str, ...]]] = {
     "leaks.grader": ("false", guard, ()),
     "leaks.span": ("false", guard, ()),
     "leaks.reference": ("false", guard, ()),
+    "lint.profile": ("claude-code", linting, ()),
+    "lint.levels": ("{name-folder: off}", linting, ()),
+    "lint.max_description_tokens": ("20", linting, ()),
+    "lint.max_body_tokens": ("20", linting, ()),
     "budget.calls": ("1", limits, ()),
     "budget.tokens": ("20", limits, ()),
     "budget.cost": ("0.5", limits, ()),
     "budget.time": ("60", limits, ()),
     "git.sign": ("never", signing, ()),
+    "git.push_gate": ("block", pushing, ()),
 }
 
 

@@ -196,7 +196,12 @@ def test_the_base_files_model_is_read_as_the_backends_own_and_told(tmp_path: Pat
     base = f"_base_: {FILES / 'base.yaml'}\nmodel: {{backend: minimax, minimax_model: M9}}\n"
     config, told = load(tmp_path, base)
     assert (config.model.optimizer, config.model.target) == ("gpt-5.5", "M9")
-    assert any("model.target 'gpt-5.5' is read as 'M9', the model of minimax_chat" in line for line in told)
+    assert any("minimax_model is read as model.target" in line for line in told)
+    config, told = load(tmp_path, f"_base_: {FILES / 'base.yaml'}\nmodel: {{backend: claude}}\n")
+    assert (config.model.optimizer, config.model.target) == ("claude-sonnet-4-6",) * 2
+    assert any(
+        "model.target 'gpt-5.5' is read as 'claude-sonnet-4-6', the model of claude_chat" in line for line in told
+    )
     config, _ = load(tmp_path, base, "model.target=gpt-5.5")
     assert config.model.target == "gpt-5.5"
 

@@ -143,7 +143,8 @@ def _values(key: str, hint: Any) -> st.SearchStrategy[Any]:
         return st.floats(low, min(high, 1e6))
     if hint is str:
         return st.text(st.characters(codec="utf-8"), max_size=8)
-    return st.dictionaries(st.sampled_from(["prompt", "completion"]), st.floats(0, 1e3))
+    words = st.sampled_from(["prompt", "completion"])
+    return st.dictionaries(words, words if get_args(hint)[1] is str else st.floats(0, 1e3))
 
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -188,4 +189,6 @@ def _other(key: str, current: Any) -> Any:
     if isinstance(current, int | float | None):
         low, high = rules._RANGES.get(key, (0, float("inf")))
         return max(low, current or 0) + 1 if KEYS[key] is int else min(low + (current or 0) / 2 + 0.125, high)
+    if get_args(KEYS[key])[1:] == (str,):
+        return {"prompt": "other"}
     return ["other"] if isinstance(current, list | tuple) else {"prompt": 1.0}

@@ -14,7 +14,7 @@ class Claude:
     """`claude -p`: no tools, no settings, no skills, no servers, nothing saved."""
 
     program = "claude"
-    variables = ("ANTHROPIC_", "CLAUDE_", "AWS_", "GOOGLE_", "CLOUD_ML_", "VERTEX_")
+    variables: tuple[str, ...] = ("ANTHROPIC_", "CLAUDE_", "AWS_", "GOOGLE_", "CLOUD_ML_", "VERTEX_")
     enforces_schema = True
 
     def arguments(self, call: Call) -> list[str]:

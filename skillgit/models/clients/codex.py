@@ -16,7 +16,7 @@ class Codex:
     """`codex exec`: read-only, nobody to ask, nothing saved; the user's configuration only when a profile is named."""
 
     program = "codex"
-    variables = ("CODEX_", "OPENAI_", "AZURE_OPENAI_")
+    variables: tuple[str, ...] = ("CODEX_", "OPENAI_", "AZURE_OPENAI_")
     enforces_schema = True
 
     def arguments(self, call: Call) -> list[str]:

@@ -11,7 +11,7 @@ class Copilot:
     """`copilot` with its prompt on standard input: no tools, no servers, no instructions of the user."""
 
     program = "copilot"
-    variables = ("COPILOT_", "GH_", "GITHUB_TOKEN")
+    variables: tuple[str, ...] = ("COPILOT_", "GH_", "GITHUB_TOKEN")
     enforces_schema = False
 
     def arguments(self, call: Call) -> list[str]:

@@ -15,7 +15,7 @@ class Cursor:
     """`cursor-agent -p` in asking mode, with a configuration folder of its own that denies every tool."""
 
     program = "cursor-agent"
-    variables = ("CURSOR_API_KEY", "CURSOR_AUTH_TOKEN")
+    variables: tuple[str, ...] = ("CURSOR_API_KEY", "CURSOR_AUTH_TOKEN")
     enforces_schema = False
 
     def arguments(self, call: Call) -> list[str]:

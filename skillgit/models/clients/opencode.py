@@ -16,7 +16,13 @@ class OpenCode:
     """`opencode run`: no plugins, every tool denied, nothing shared."""
 
     program = "opencode"
-    variables = ("OPENCODE_", "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY")
+    variables: tuple[str, ...] = (
+        "OPENCODE_",
+        "ANTHROPIC_API_KEY",
+        "OPENAI_API_KEY",
+        "GEMINI_API_KEY",
+        "OPENROUTER_API_KEY",
+    )
     enforces_schema = False
 
     def arguments(self, call: Call) -> list[str]:
@@ -27,9 +33,8 @@ class OpenCode:
     def stdin(self, call: Call) -> str:
         return call.whole
 
-    def environment(self, call: Call) -> dict[str, str]:
-        given = {**_CLOSED, **dict(call.settings.get("config") or {})}
-        return {"OPENCODE_PERMISSION": '{"*":"deny"}', "OPENCODE_CONFIG_CONTENT": json.dumps(given)}
+    def environment(self, call: Call) -> dict[str, str]:  # noqa: ARG002 - one shape for all clients
+        return {"OPENCODE_PERMISSION": '{"*":"deny"}', "OPENCODE_CONFIG_CONTENT": json.dumps(_CLOSED)}
 
     def read(self, done: Finished, call: Call) -> Reply | str:  # noqa: ARG002 - one shape for all clients
         """The texts of the answer, in order."""

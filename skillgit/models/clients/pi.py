@@ -13,7 +13,14 @@ class Pi:
     """`pi -p`: no tools, skills, extensions, templates or context files, and no session."""
 
     program = "pi"
-    variables = ("PI_", "ANTHROPIC_", "OPENAI_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY", "DEEPSEEK_API_KEY")
+    variables: tuple[str, ...] = (
+        "PI_",
+        "ANTHROPIC_",
+        "OPENAI_API_KEY",
+        "GEMINI_API_KEY",
+        "OPENROUTER_API_KEY",
+        "DEEPSEEK_API_KEY",
+    )
     enforces_schema = False
 
     def arguments(self, call: Call) -> list[str]:

@@ -139,8 +139,7 @@ def _apply(out: Layer, key: str, value: Value, family: Family, backends: dict[st
         report(f"{value.where}: {key} has no effect: no role of it uses {family.backend}")
     for role in users:
         place = _place(role, family.setting)
-        # The model that a base file names for everyone is nobody's choice.
-        if place not in out or (not family.setting and out[place].value in _SENTINELS):
+        if place not in out or (not family.setting and _nobodys_choice(out[place])):
             out[place] = _value(key, family, value)
             report(f"{value.where}: {key} is read as {place}")
 
@@ -168,11 +167,16 @@ def _value(key: str, family: Family, value: Value) -> Value:
     return value
 
 
+def _nobodys_choice(model: Value) -> bool:
+    """Whether a model is the one that the published base files name for every backend."""
+    return model.value in _SENTINELS and not model.where.startswith("--set")
+
+
 def _substitute(out: Layer, role: str, backend: str, report: Report) -> None:
     """As SkillOpt does, read the model that its base file names for everyone as the backend's own; never unsaid."""
     key = f"model.{role}"
     value = out.get(key)
-    if value is None or value.value not in _SENTINELS or value.where.startswith("--set"):
+    if value is None or not _nobodys_choice(value):
         return
     model = _THEIR_MODELS.get(backend)
     if model:

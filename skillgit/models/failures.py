@@ -117,7 +117,7 @@ def from_status(place: Endpoint, status: int, body: object, headers: Mapping[str
             error.fix = f"leave model.{place.role}_{rejects} blank for this model"
         return Failure(error, rejects=rejects)
     refused = headers.get("x-should-retry", "").lower() == "false"
-    return Failure(error, retry=not refused, wait=asked_wait(headers))
+    return Failure(error, retry=not refused, wait=asked_wait(headers), busy=status == 429)
 
 
 def transient(place: Endpoint, what: str, why: str = "", fix: str = "", *, retry: bool = True) -> Failure:

@@ -19,6 +19,7 @@ from skillgit.models.budget import cost_of, prices
 from skillgit.models.failures import endpoint, from_status, is_loopback, transient
 from skillgit.models.families import OPENAI_URL
 from skillgit.models.retry import Clock, Failure, persist
+from skillgit.models.throttle import Throttle
 
 if TYPE_CHECKING:
     import openai
@@ -44,6 +45,7 @@ class OpenAICompatible:
         self._place = endpoint(spec, OPENAI_URL)
         self._responses = spec.backend == "openai_chat" and responses.needed(spec.model)
         self._habits = wire.Habits(limit="max_completion_tokens" if spec.backend == "openai_chat" else "max_tokens")
+        self._throttle = Throttle()
         self._client: openai.OpenAI | None = None
         self._lock = threading.Lock()
 
@@ -53,7 +55,7 @@ class OpenAICompatible:
     def complete(self, request: Request, *, timeout: float | None = None) -> Reply:
         """See `Model.complete`."""
         clock = Clock(self.spec.timeout, timeout)
-        reply = persist(lambda: self._attempt(request, clock), clock, self.spec.retries)
+        reply = persist(lambda: self._in_turn(request, clock), clock, self.spec.retries)
         return replace(reply, usage=replace(reply.usage, cost=cost_of(self.spec, reply.usage)))
 
     def settings(self) -> dict[str, Any]:
@@ -69,6 +71,17 @@ class OpenAICompatible:
             client, self._client = self._client, None
         if client is not None:
             client.close()
+
+    def _in_turn(self, request: Request, clock: Clock) -> Reply | Failure:
+        with self._throttle.turn(clock.left()) as granted:
+            if not granted:
+                return transient(self._place, "was not asked: it is busy, and no time is left", retry=False)
+            outcome = self._attempt(request, clock)
+            if isinstance(outcome, Reply):
+                self._throttle.answered()
+            elif outcome.busy:
+                self._throttle.refused()
+            return outcome
 
     def _attempt(self, request: Request, clock: Clock) -> Reply | Failure:
         """One attempt. Leaving out a field the server does not know is part of it, not another one."""

@@ -32,12 +32,14 @@ class Failure:
         retry: whether the same request may succeed later.
         wait: seconds the server asked to wait, if it did.
         rejects: the request field the server does not know: `response_format`, `max_tokens` or blank.
+        busy: the server refused for its rate.
     """
 
     error: ModelError
     retry: bool = False
     wait: float | None = None
     rejects: str = ""
+    busy: bool = False
 
 
 class Clock:

@@ -14,7 +14,7 @@ from skillgit.config.packaged import packaged
 from skillgit.errors import ConfigError
 
 # Keys whose value is a mapping as a whole, not a section of further keys.
-_MAPPINGS = {"model.optimizer_price", "model.target_price"}
+_MAPPINGS = {"model.optimizer_price", "model.target_price", "lint.levels"}
 
 
 @dataclass(frozen=True)

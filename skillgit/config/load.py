@@ -152,7 +152,7 @@ def _typed(key: str, value: Value, hint: Any) -> Any:
     if get_origin(hint) is tuple:
         return _words(key, value)
     if get_origin(hint) is not None:
-        return _mapping(key, value)
+        return _texts(key, value) if get_args(hint)[1] is str else _mapping(key, value)
     if hint is float and isinstance(value.value, int) and not isinstance(value.value, bool):
         # A whole number beyond every float is refused below, like infinity.
         value = Value(float(value.value) if abs(value.value) < 1e300 else math.inf, value.where)
@@ -171,6 +171,13 @@ def _words(key: str, value: Value) -> tuple[str, ...]:
     if not isinstance(items, list | tuple) or not all(isinstance(item, str) for item in items):
         raise ConfigError(f"{key} must be a list of words, or words separated by commas", where=value.where)
     return tuple(item.strip() for item in items if item.strip())
+
+
+def _texts(key: str, value: Value) -> dict[str, str]:
+    entries = value.value or {}
+    if not isinstance(entries, dict) or not all(isinstance(text, str) for pair in entries.items() for text in pair):
+        raise ConfigError(f"{key} must map words to words", where=value.where)
+    return dict(entries)
 
 
 def _mapping(key: str, value: Value) -> dict[str, float]:

@@ -8,6 +8,6 @@ _PACKAGE = Path(__file__).resolve().parent.parent
 
 
 def packaged(kind: str) -> Path:
-    """Folder of `configs` or `examples`: inside an installed package, else beside a source checkout's."""
+    """Folder of `configs`, `examples` or `hooks`: inside an installed package, else beside a source checkout's."""
     inside = _PACKAGE / "_data" / kind
     return inside if inside.is_dir() else _PACKAGE.parent / kind

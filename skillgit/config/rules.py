@@ -19,6 +19,7 @@ _CHOICES = {
     "evaluation.gate_metric": ("hard", "soft", "mixed"),
     "env.split_mode": ("", "ratio", "split_dir"),
     "git.sign": ("auto", "never"),
+    "git.push_gate": ("off", "warn", "block"),
     **dict.fromkeys(
         ("model.thinking", "model.optimizer_thinking", "model.target_thinking"),
         ("", "server_default", "enabled", "disabled"),
@@ -61,6 +62,8 @@ _RANGES: dict[str, tuple[float, float]] = {
     "env.workers": (1, 1024),
     "env.exec_timeout": (0.001, float("inf")),
     "env.max_completion_tokens": (0, float("inf")),
+    "lint.max_description_tokens": (0, float("inf")),
+    "lint.max_body_tokens": (0, float("inf")),
     "budget.calls": (0, float("inf")),
     "budget.tokens": (0, float("inf")),
     "budget.cost": (0, float("inf")),

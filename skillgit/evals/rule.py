@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from skillgit.evals.gate import Metric, Verdict, cannot_win, decide, flips, mean
 from skillgit.evals.stats import confident, minimum_n
+from skillgit.skills.size import tokens
 
 _SKILLOPT_WORDS = "must always never only critical important resolve prefer ensure strict verify"
 LEADING_WORDS = frozenset(_SKILLOPT_WORDS.split(" "))
 _REGIONS = re.compile(r"<!-- (SLOW_UPDATE|APPENDIX)_START -->.*?<!-- \1_END -->", re.DOTALL)
-_CHARS_PER_TOKEN = 4
 
 
 @dataclass(frozen=True)
@@ -118,11 +117,6 @@ def text_bonus(words: Sequence[str], density_weight: float, length_weight: float
         return density - length_weight * tokens(text) / 1000
 
     return bonus
-
-
-def tokens(text: str) -> int:
-    """Estimated tokens of a text, at 4 characters each: the same everywhere, whatever the model."""
-    return math.ceil(len(text) / _CHARS_PER_TOKEN)
 
 
 def semantic_density(text: str, words: frozenset[str] = LEADING_WORDS) -> float:

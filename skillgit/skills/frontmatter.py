@@ -34,6 +34,32 @@ class Frontmatter:
     unclosed: bool = False
 
 
+@dataclass(frozen=True)
+class Entries:
+    """What the block says.
+
+    Attributes:
+        values: every scalar is the string that was written.
+        places: top-level key to the offsets of the key and of its value in the document.
+    """
+
+    values: Mapping[str, Any]
+    places: Mapping[str, tuple[int, int]]
+
+
+class FlawError(ValueError):
+    """What keeps the block from being read.
+
+    Attributes:
+        offset: where in the document.
+        why: the parser's words; empty when there is nothing to add.
+    """
+
+    def __init__(self, what: str, offset: int, *, why: str = "", fix: str = "") -> None:
+        super().__init__(what)
+        self.what, self.offset, self.why, self.fix = what, offset, why, fix
+
+
 def locate(text: str) -> Frontmatter:
     """Find the block; a leading `---` that no key follows is a thematic break, not frontmatter."""
     bom = len(BOM) if text.startswith(BOM) else 0
@@ -52,22 +78,46 @@ def load(text: str, block: Frontmatter, where: str = "") -> Mapping[str, Any]:
     Raises:
         SkillError: the block is never closed, is not YAML, repeats a key or is not a mapping.
     """
-    if block.unclosed:
-        raise _error("the frontmatter is never closed", where, 1, fix="add a line with three dashes after it")
-    first = line_number(text, block.start)
     try:
-        value = yaml.load(text[block.start : block.end], Loader=_StringLoader)  # noqa: S506 (strings only)
-    except yaml.YAMLError as error:
-        line = first + _yaml_line(text[block.start : block.end], error)
-        raise _error("the frontmatter cannot be read", where, line, why=_yaml_reason(error)) from error
+        return read(text, block).values
+    except FlawError as flaw:
+        line = line_number(text, flaw.offset)
+        place = f"{where}:{line}" if where else f"line {line}"
+        raise SkillError(flaw.what, why=flaw.why, fix=flaw.fix, where=place) from flaw
+
+
+def read(text: str, block: Frontmatter) -> Entries:
+    """The block with the place of every key.
+
+    Raises:
+        FlawError: the block is never closed, is not YAML, repeats a key or is not a mapping.
+    """
+    if block.unclosed:
+        raise FlawError("the frontmatter is never closed", block.start, fix="add a line with three dashes after it")
+    source = text[block.start : block.end]
+    try:
+        root, value = _parse(source)
+    except (yaml.YAMLError, UnicodeEncodeError) as error:
+        at = block.start + _position(source, error)
+        raise FlawError("the frontmatter cannot be read", at, why=_reason(error)) from error
     except RecursionError as error:
-        raise _error("the frontmatter is nested too deeply", where, first) from error
+        raise FlawError("the frontmatter is nested too deeply", block.start) from error
     if not isinstance(value, dict | None):
-        raise _error("the frontmatter is not a set of `key: value` lines", where, first)
-    return MappingProxyType(value or {})
+        raise FlawError("the frontmatter is not a set of `key: value` lines", block.start)
+    pairs = root.value if isinstance(root, yaml.MappingNode) else []
+    places = {
+        str(key.value): (block.start + key.start_mark.index, block.start + node.start_mark.index)
+        for key, node in pairs
+        if isinstance(key, yaml.ScalarNode)
+    }
+    return Entries(MappingProxyType(value or {}), MappingProxyType(places))
 
 
-class _StringLoader(yaml.BaseLoader):
+# The parser in C is ten times faster; it comes with every wheel of PyYAML, but not with every build.
+_Base: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+
+
+class _StringLoader(_Base):  # type: ignore[misc] # one of two classes with one interface
     """Builds strings, lists and mappings only, and refuses repeated keys (YAML would keep the last silently)."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
@@ -76,21 +126,28 @@ class _StringLoader(yaml.BaseLoader):
             if isinstance(key, yaml.ScalarNode) and key.value in seen:
                 raise yaml.constructor.ConstructorError(None, None, f"key `{key.value}` is given twice", key.start_mark)
             seen.add(str(key.value))
-        return super().construct_mapping(node, deep=deep)
+        built: dict[Any, Any] = super().construct_mapping(node, deep=deep)
+        return built
 
 
-def _yaml_line(block: str, error: yaml.YAMLError) -> int:
-    """0-based line in the block that the parser complains about."""
+def _parse(source: str) -> tuple[yaml.Node | None, Any]:
+    loader = _StringLoader(source)
+    try:
+        root = loader.get_single_node()
+        return root, None if root is None else loader.construct_document(root)
+    finally:
+        loader.dispose()
+
+
+def _position(source: str, error: Exception) -> int:
+    """Offset in the block that the parser complains about."""
     if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark is not None:
-        return int(error.problem_mark.line)
-    return line_number(block, getattr(error, "position", 0)) - 1
+        return min(int(error.problem_mark.index), len(source))
+    found = getattr(error, "position", getattr(error, "start", 0))
+    return min(int(found), len(source))
 
 
-def _yaml_reason(error: yaml.YAMLError) -> str:
+def _reason(error: Exception) -> str:
     if isinstance(error, yaml.MarkedYAMLError) and error.problem:
         return str(error.problem)
     return str(getattr(error, "reason", "")) or "not YAML"
-
-
-def _error(what: str, where: str, line: int, *, why: str = "", fix: str = "") -> SkillError:
-    return SkillError(what, why=why, fix=fix, where=f"{where}:{line}" if where else f"line {line}")

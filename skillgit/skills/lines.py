@@ -7,6 +7,7 @@ keep inside a line.
 from __future__ import annotations
 
 import re
+from itertools import accumulate
 
 NEWLINE = r"(?:\r\n|(?<!\r)\n|\r(?!\n))"
 """One line ending. Never matches half of a CRLF."""
@@ -23,11 +24,15 @@ UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 
 def line_starts(text: str) -> list[int]:
     """Offset of the first character of every line."""
+    if "\r" not in text:
+        return [0, *accumulate(len(line) + 1 for line in text.split("\n")[:-1])]
     return [0, *(match.end() for match in _NEWLINE_RE.finditer(text))]
 
 
 def line_number(text: str, offset: int) -> int:
     """1-based line that holds `offset`."""
+    if "\r" not in text:
+        return text.count("\n", 0, offset) + 1
     return len(_NEWLINE_RE.findall(text, 0, offset)) + 1
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Literal
 
@@ -52,7 +52,7 @@ def find_sections(text: str, body_start: int) -> tuple[Section, ...]:
     """Sections of the body in order. Headings inside code, comments, quotes and lists do not count."""
     body = text[body_start:]
     starts = line_starts(body)
-    heads = list(_headings(_parser().parse(body)))
+    heads = list(_headings(block_tokens(body)))
     offsets = [body_start + starts[line] for _, _, line in heads]
     return tuple(
         Section(level, title, offsets[at], _section_end([head[0] for head in heads], offsets, at, len(text)))
@@ -62,7 +62,7 @@ def find_sections(text: str, body_start: int) -> tuple[Section, ...]:
 
 def extents(body: str) -> Iterator[Extent]:
     """Lines of every top-level block in order: headings, the items of top-level lists, and all other text."""
-    tokens = _parser().parse(body)
+    tokens = block_tokens(body)
     heads = {line: (level, title) for level, title, line in _headings(tokens)}
     for token in tokens:
         if token.map is None or token.nesting < 0:
@@ -74,6 +74,12 @@ def extents(body: str) -> Iterator[Extent]:
             yield Extent("heading", first, last, *heads[first])
         elif token.level == 0 and token.type not in ("bullet_list_open", "ordered_list_open", "inline"):
             yield Extent("text", first, last)
+
+
+@lru_cache(maxsize=4)
+def block_tokens(body: str) -> tuple[Token, ...]:
+    """Tokens of all blocks, with what is inside paragraphs and headings left unparsed."""
+    return tuple(_block_parser().parse(body))
 
 
 def matches_in_code(body: str, pattern: re.Pattern[str]) -> frozenset[int]:
@@ -100,6 +106,13 @@ def open_fence(body: str) -> str:
     if tokens and tokens[-1].type == "fence" and probe[-1].type == "fence":
         return tokens[-1].markup
     return ""
+
+
+@cache
+def _block_parser() -> MarkdownIt:
+    parser = MarkdownIt("commonmark")
+    parser.core.ruler.disable("inline")
+    return parser
 
 
 @cache
@@ -130,7 +143,7 @@ def _in_code_span(token: Token, hits: list[int], pattern: re.Pattern[str]) -> It
     return (hit for hit, at in zip(hits, inner, strict=True) if any(low <= at < high for low, high in spans))
 
 
-def _headings(tokens: list[Token]) -> Iterator[tuple[int, str, int]]:
+def _headings(tokens: Sequence[Token]) -> Iterator[tuple[int, str, int]]:
     """Level, title and 0-based line of every heading that is not nested in a quote or list."""
     for token, content in pairwise(tokens):
         if token.type == "heading_open" and token.level == 0 and token.map is not None:

@@ -13,12 +13,12 @@ from dataclasses import dataclass, field, replace
 
 from skillgit.evals.gate import mean
 from skillgit.evals.rollouts import Outcome
-from skillgit.evals.rule import tokens
 from skillgit.git.skillstore import Version
 from skillgit.models.base import Reply, Request
 from skillgit.optimizer.aggregate import merge_sizes
 from skillgit.optimizer.modes import MODES
 from skillgit.optimizer.reflect import analyst_request
+from skillgit.skills.size import tokens
 from skillgit.tasks.base import Benchmark, Score, Task, Trajectory
 from skillgit.train.plan import Plan, Tick
 

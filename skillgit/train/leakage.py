@@ -16,6 +16,18 @@ _GRADER_SETTINGS = ("pattern", "rubric")
 
 def leak_guard(splits: Splits, switches: Leaks) -> Guard:
     """A guard that refuses changes which carry one of the enabled kinds of leak into the skill."""
+    index = leak_index(splits, switches)
+    if index is None:
+        return allow_all
+
+    def guard(before: str, after: str) -> str:
+        return "; ".join(leak.reason for leak in new_leaks(index, before, after))
+
+    return guard
+
+
+def leak_index(splits: Splits, switches: Leaks) -> LeakIndex | None:
+    """What of the tasks must stay out of the skill; `None` when every kind of leak is switched off."""
     enabled: dict[LeakKind, bool] = {
         "grader": switches.grader,
         "span": switches.span,
@@ -23,10 +35,10 @@ def leak_guard(splits: Splits, switches: Leaks) -> Guard:
     }
     kinds = frozenset(kind for kind, on in enabled.items() if on)
     if not kinds:
-        return allow_all
+        return None
     names = ("train", "val", "test", "confirm")
     everything = [(name, task) for name in names for task in getattr(splits, name)]
-    index = LeakIndex.build(
+    return LeakIndex.build(
         [pair for name, task in everything for pair in _grader(name, task)],
         [pair for name, task in everything for pair in _texts(name, task)],
         [
@@ -37,11 +49,6 @@ def leak_guard(splits: Splits, switches: Leaks) -> Guard:
         ],
         kinds=kinds,
     )
-
-    def guard(before: str, after: str) -> str:
-        return "; ".join(leak.reason for leak in new_leaks(index, before, after))
-
-    return guard
 
 
 def _grader(name: str, task: Task) -> Iterator[tuple[str, str]]:

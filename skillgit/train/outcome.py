@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from skillgit.evals.gate import ACCEPTED, Metric, Verdict, flips, mean
+from skillgit.evals.gatelines import gate_line
 from skillgit.evals.measure import Measurement
-from skillgit.evals.records import merge_lines
+from skillgit.evals.records import merge_lines, results
 from skillgit.evals.rollouts import Outcome as Rollout
-from skillgit.evals.rule import Contest, Rule, tokens
+from skillgit.evals.rule import Contest, Rule
 from skillgit.events import StepFinished
 from skillgit.git import notes
 from skillgit.git.objects import Change
@@ -25,6 +26,7 @@ from skillgit.optimizer.trajectories import failed
 from skillgit.optimizer.update import Update
 from skillgit.skills.edits import Edit, EditResult
 from skillgit.skills.patch import describe, unified_diff
+from skillgit.skills.size import tokens
 from skillgit.train import journal, messages
 from skillgit.train.plan import Tick
 from skillgit.train.run import Run
@@ -199,11 +201,18 @@ def _evidence(run: Run, outcome: Outcome, commit: str | None) -> tuple[dict[str,
     facts = _step_record(outcome, run)
     if outcome.candidate is None:
         return facts, {}
-    gate = gate_facts(outcome, run.metric) | {"run": run.state.run, "step": outcome.tick.step}
+    gate = gate_facts(outcome, run.metric) | _told(run, outcome)
     record, lines = run.record_notes(outcome.candidate, "val", outcome.tick, "val", gate)
-    line = messages.gate_line(run, outcome)
-    told = {notes.GATES: {commit or run.state.current.commit: (line,)}}
-    return facts | {"gate": gate, "record": record}, merge_lines([lines, told])
+    told = {notes.GATES: {commit or run.state.current.commit: (gate_line(record),)}}
+    kept = {"gate": gate, "record": record, "results": results(outcome.candidate, run.conditions("val"))}
+    return facts | kept, merge_lines([lines, told])
+
+
+def _told(run: Run, outcome: Outcome) -> dict[str, Any]:
+    """What the gate's part of a record needs besides, to be told in one readable line."""
+    tick, noise = outcome.tick, run.believable
+    where = {"run": run.state.run, "kind": tick.kind, "step": tick.step, "epoch": tick.epoch}
+    return where | {"title": outcome.title} | ({} if noise is None else {"believable": noise})
 
 
 def _step_record(outcome: Outcome, run: Run) -> dict[str, Any]:

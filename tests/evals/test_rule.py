@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillgit.evals.gate import ACCEPTED, Metric, decide, mean
-from skillgit.evals.rule import LEADING_WORDS, Contest, Rule, semantic_density, text_bonus, tokens
+from skillgit.evals.rule import LEADING_WORDS, Contest, Rule, semantic_density, text_bonus
 from skillgit.evals.stats import minimum_n
+from skillgit.skills.size import tokens
 from tests.bench.noise_table import share_accepted, table
 
 HARD = Metric()

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+import os
+import shlex
+import sys
 from dataclasses import dataclass
 
 from skillgit.git import notes
 from skillgit.git.repository import Repository
 
-_ATTRIBUTES = ("skills/**/*.md text eol=lf diff=markdown", "evals/**/*.jsonl text eol=lf")
+# A line of its own for the merge: lines of older versions stay as they are, and git adds up what the lines say.
+_ATTRIBUTES = (
+    "skills/**/*.md text eol=lf diff=markdown",
+    "evals/**/*.jsonl text eol=lf",
+    "skills/**/SKILL.md merge=skillgit",
+    "skills/*.md merge=skillgit",
+    ".agents/skills/**/SKILL.md merge=skillgit",
+    ".claude/skills/**/SKILL.md merge=skillgit",
+)
+
+_DRIVER = "merge.skillgit.driver"
 
 
 @dataclass(frozen=True)
@@ -20,18 +33,46 @@ class Setting:
     shared: bool = False
 
 
+def driver_command(python: str) -> str:
+    """The shell command by which git merges a skill, run by the Python interpreter at a path.
+
+    It needs no PATH, and imports nothing from the folder it runs in, which is a repository that may hold anything. When
+    the interpreter or skillgit in it is gone, git's text merge takes over: otherwise git would show a conflict whose
+    file has no markers and lacks one side.
+    """
+    program = shlex.quote(python).replace("%", "%%")
+    merge = f"{program} -P -m skillgit merge-driver %O %A %B %L %P"
+    text = "git merge-file -L ours -L base -L theirs --marker-size=%L %A %O %B"
+    say = "echo skillgit cannot run, see skillgit doctor: text merge of %P >&2"
+    return f"{merge}; case $? in 0) ;; 7) exit 1 ;; *) {say}; {text} || exit 1 ;; esac"
+
+
+# No `merge.skillgit.recursive`: crossing merge bases are merged by the same driver. With `binary` the older base would
+# stand for them, and a rule that one side deleted since would come back from the other side as a new one.
 SETTINGS = (
     Setting("notes.displayRef", notes.GATES, "git log shows gate lines", shared=True),
     Setting("notes.rewriteRef", notes.GATES, "gate lines survive amend and rebase", shared=True),
     Setting("notes.skillgit/evals.mergeStrategy", "cat_sort_uniq", "records of two clones are united"),
     Setting("notes.skillgit/results.mergeStrategy", "cat_sort_uniq", "results of two clones are united"),
     Setting("notes.skillgit/gates.mergeStrategy", "cat_sort_uniq", "gate lines of two clones are united"),
+    Setting("merge.skillgit.name", "skills by section and rule", "git names the driver"),
+    Setting(_DRIVER, driver_command(sys.executable), "skills are merged rule by rule"),
 )
 
 
 def is_set(repo: Repository, setting: Setting) -> bool:
-    """True when the repository's own configuration holds the value."""
-    return setting.value in repo.git.text("config", "--local", "--get-all", setting.key, ok=(0, 1)).splitlines()
+    """True when the repository's own configuration holds the value; the driver may be run by another interpreter."""
+    values = repo.git.text("config", "--local", "--get-all", setting.key, ok=(0, 1)).splitlines()
+    return setting.value in values or (setting.key == _DRIVER and any(_runs(value) for value in values))
+
+
+def _runs(command: str) -> bool:
+    """True for a driver command as we write it whose interpreter is there."""
+    try:
+        python = shlex.split(command)[0].replace("%%", "%")
+    except (ValueError, IndexError):
+        return False
+    return command == driver_command(python) and os.access(python, os.X_OK)
 
 
 def apply(repo: Repository, setting: Setting) -> None:

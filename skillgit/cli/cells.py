@@ -2,8 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+import sys
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
+
+import click
+
+_STYLES: Mapping[str, dict[str, Any]] = {
+    "title": {"bold": True},
+    "added": {"fg": "green"},
+    "removed": {"fg": "red"},
+    "moved": {"fg": "cyan"},
+    "faint": {"dim": True},
+}
 
 
 def score(part: Mapping[str, Any]) -> str:
@@ -11,6 +23,11 @@ def score(part: Mapping[str, Any]) -> str:
     if "at_most" in part:
         return f"≤{part['at_most']:.3f}"
     return f"{part['hard']:.3f}" if part.get("hard") is not None else "–"
+
+
+def change(value: float | None) -> str:
+    """A change of score with its sign, or a dash."""
+    return "–" if value is None else f"{value:+.3f}"
 
 
 def count(part: Mapping[str, Any]) -> str:
@@ -22,4 +39,32 @@ def plain(text: str) -> str:
     """Text of others, safe to print among markup."""
     from rich.markup import escape
 
-    return escape(text)
+    from skillgit.report.safe import visible
+
+    return escape(visible(text))
+
+
+def columns(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Rows of cells as lines with aligned columns, two blanks apart; the last column is as long as it is.
+
+    rich's tables measure every cell several times, which takes seconds for thousands of rows.
+    """
+    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)][:-1]
+    form = "".join(f"{{:{width}}}  " for width in widths) + "{}"
+    return [form.format(*row).rstrip() for row in rows]
+
+
+def faint(text: str) -> str:
+    """Dimmed where colours are wanted."""
+    return styled([("faint", text)])[0]
+
+
+def styled(lines: Iterable[tuple[str, str]]) -> list[str]:
+    """Lines given with their style, coloured where that is wanted."""
+    colour = coloured()
+    return [click.style(text, **_STYLES.get(style, {})) if colour else text for style, text in lines]
+
+
+def coloured() -> bool:
+    """Whether standard output is a terminal that wants colours."""
+    return sys.stdout.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"

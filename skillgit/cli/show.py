@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+import sys
 
 import click
 
 from skillgit.cli.app import App, complete_skill, json_option, pass_app, print_json
-from skillgit.cli.cells import count, plain, score
-from skillgit.errors import ConfigError
+from skillgit.cli.cells import coloured, styled
 
 
 @click.command(short_help="Show one version.")
@@ -20,51 +18,25 @@ from skillgit.errors import ConfigError
 def show(app: App, revision: str, skill: str, as_json: bool) -> None:
     """Show the version REVISION: its patch, the gate's decision, flipped tasks, the analysts' reasoning, and usage.
 
-    SKILL may be left out for a branch or commit that skillgit made.
+    RUN:STEP, or the id of a candidate as `skillgit log --rejected` prints it, shows what was not accepted too. SKILL
+    may be left out when only one skill is changed.
     """
-    from skillgit.report import history
+    from skillgit.report import show_text
+    from skillgit.report.safe import visible
+    from skillgit.report.show import show as described
 
-    repo = app.repo()
-    commit = repo.commit(revision)
-    place = history.place_of(repo, skill or _skill_of(repo.git.text("log", "-1", "--format=%s", commit)), app.folder)
-    versions = history.versions(repo, place, [commit], limit=1)
-    _, step = history.find_step(repo, place, commit)
-    patch = repo.git.text("show", "--no-ext-diff", "--format=", commit, "--", f":(top,literal){place.path}")
-    version = versions[0] if versions and versions[0]["commit"] == commit else None
+    shown = described(app.repo(), revision, skill, app.folder)
     if as_json:
-        print_json({"skill": place.name, "commit": commit, "version": version, "step": step, "patch": patch})
+        print_json(shown)
         return
-    _print_show(app, commit, version, step, patch)
+    click.echo("\n".join(styled(show_text.lines(shown))))
+    if not shown["patch"]:
+        return
+    click.echo()
+    if coloured():
+        from rich.syntax import Syntax
 
-
-def _skill_of(subject: str) -> str:
-    head, _, rest = subject.partition("):")
-    if not rest or not head.startswith("skill("):
-        raise ConfigError("this commit does not name a skill", fix="skillgit show REVISION SKILL")
-    return head.removeprefix("skill(")
-
-
-def _print_show(app: App, commit: str, version: Mapping[str, Any] | None, step: Mapping[str, Any], patch: str) -> None:
-    from rich.syntax import Syntax
-
-    console = app.console()
-    console.print(f"[bold]commit[/] {commit}")
-    if version:
-        console.print(plain(version["subject"]))
-        for split, part in version["scores"].items():
-            console.print(f"  {split:9} hard {score(part)}, n={count(part) or 'unknown'}")
-    gate = step.get("gate")
-    if gate:
-        console.print(f"  gate      {gate['verdict']} (from {gate['base_score']})")
-        for label in ("improved", "regressed"):
-            console.print(f"  {label:9} {plain(', '.join(gate.get(label) or ()) or '–')}")
-    if step.get("record"):
-        usage = step["record"]["usage"]
-        console.print(f"  usage     {', '.join(f'{key} {value}' for key, value in usage.items() if value is not None)}")
-    if step.get("reasoning"):
-        console.print(f"\n[bold]why[/]\n{plain(step['reasoning'])}")
-    console.print()
-    if console.is_terminal:
-        console.print(Syntax(patch, "diff", background_color="default"))
+        app.console().print(Syntax(visible(shown["patch"]), "diff", background_color="default"))
     else:
-        click.echo(patch)
+        # What goes to a program stays as it is, so that the patch can be applied.
+        click.echo(visible(shown["patch"]) if sys.stdout.isatty() else shown["patch"])

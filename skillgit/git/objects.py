@@ -129,7 +129,7 @@ def read_blobs(repo: Repository, revisions: Sequence[str]) -> list[bytes | None]
     """Bytes of many blobs in one process; `None` for each that does not exist or is no blob."""
     if not revisions:
         return []
-    out = repo.git.run("cat-file", "--batch", data=_questions(revisions))
+    out = repo.git.run("cat-file", "--batch", "--buffer", data=_questions(revisions))
     names = [revision.encode("utf-8", "surrogateescape") for revision in revisions]
     blobs: list[bytes | None] = []
     at = 0
@@ -185,7 +185,7 @@ def resolve_many(repo: Repository, revisions: Sequence[str]) -> list[str | None]
     """Object id of each revision in one process; `None` for each that does not exist."""
     if not revisions:
         return []
-    out = repo.git.run("cat-file", "--batch-check=%(objectname)", data=_questions(revisions))
+    out = repo.git.run("cat-file", "--buffer", "--batch-check=%(objectname)", data=_questions(revisions))
     lines = out.removesuffix(b"\n").split(b"\n")
     return [None if line.endswith((b" missing", b" ambiguous")) else line.decode() for line in lines]
 

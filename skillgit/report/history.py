@@ -3,36 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from skillgit.errors import GitError, SkillError
 from skillgit.evals.evidence import SPLITS, comparable
 from skillgit.evals.records import best_record
-from skillgit.evals.rule import tokens
+from skillgit.git import history as git_history
 from skillgit.git import notes
+from skillgit.git.history import Logged
 from skillgit.git.objects import read_blobs, resolve_many
 from skillgit.git.repository import Repository
 from skillgit.git.skillstore import Place, find
+from skillgit.skills.size import tokens
 from skillgit.train import journal
 from skillgit.train.state import RunState
-
-_FIELDS = ("Run", "Step", "Epoch", "Gate")
-# Fields end with a unit separator: neither subjects nor trailers can hold a control character.
-_FORMAT = "%H%x1f%s%x1f" + "%x1f".join(f"%(trailers:key=Skillgit-{name},valueonly,separator=%x2C)" for name in _FIELDS)
-
-
-@dataclass(frozen=True)
-class Logged:
-    """One commit that changed the skill, as its message tells it."""
-
-    commit: str
-    subject: str
-    run: str
-    step: int | None
-    epoch: int | None
-    verdict: str
 
 
 def place_of(repo: Repository, skill: str, cwd: Path | None = None) -> Place:
@@ -50,13 +35,22 @@ def place_of(repo: Repository, skill: str, cwd: Path | None = None) -> Place:
         return Place(newest.skill, newest.path, newest.document)
 
 
-def versions(repo: Repository, place: Place, revisions: Sequence[str] = (), *, limit: int = 0) -> list[dict[str, Any]]:
+def versions(
+    repo: Repository, place: Place, revisions: Sequence[str] = (), *, limit: int = 0, graph: bool = False
+) -> list[dict[str, Any]]:
     """The skill's versions, newest first, with the scores measured on each version's skill object.
 
     Args:
         revisions: where to start; by default HEAD and every training and proposal branch of the skill.
+        graph: add git's drawing of how they hang together, as lines before each version and before its own line.
     """
-    logged = _log(repo, place, revisions, limit)
+    logged = git_history.log(repo, list(revisions) or _starts(repo, place), place.path, limit=limit, graph=graph)
+    drawn: list[dict[str, Any]] = [{"graph": list(entry.graph)} if graph else {} for entry in logged]
+    return [version | more for version, more in zip(describe(repo, place, logged), drawn, strict=True)]
+
+
+def describe(repo: Repository, place: Place, logged: Sequence[Logged]) -> list[dict[str, Any]]:
+    """The skill as of each commit: its object, its length in tokens, and the scores measured on it."""
     objects = resolve_many(repo, [f"{entry.commit}:{place.path}" for entry in logged])
     records = notes.read_records(repo, notes.EVALS, [name for name in objects if name])
     shown = comparable(records)
@@ -74,20 +68,8 @@ def rejected(repo: Repository, place: Place) -> list[dict[str, Any]]:
         for step in journal.steps(repo, tip):
             record = step.get("record")
             if record and step["kind"] != "baseline" and not step.get("commit"):
-                found.append(_candidate(run, step, record))
+                found.append(candidate(run, step))
     return found[::-1]
-
-
-def find_step(repo: Repository, place: Place, commit: str) -> tuple[RunState | None, dict[str, Any]]:
-    """The run and step record behind a commit; empty when skillgit did not make it."""
-    entry = next(iter(_log(repo, place, [commit], 1)), None)
-    if entry is None or entry.commit != commit or not entry.run:
-        return None, {}
-    if entry.run not in journal.runs(repo, place.name):
-        return None, {}
-    state, _, tip = journal.load(repo, place.name, entry.run)
-    steps = journal.steps(repo, tip)
-    return state, next((step for step in steps if step.get("commit") == commit), {})
 
 
 def states(repo: Repository, skill: str) -> list[RunState]:
@@ -111,24 +93,9 @@ def best_state(repo: Repository, skill: str, run: str = "") -> RunState:
     return found[0]
 
 
-def _log(repo: Repository, place: Place, revisions: Sequence[str], limit: int) -> list[Logged]:
-    start = list(revisions) or _starts(repo, place)
-    if not start:
-        return []
-    args = ["log", "--no-ext-diff", "--date-order", f"--format={_FORMAT}", *([f"-{limit}"] if limit else [])]
-    out = repo.git.text(*args, "--end-of-options", *start, "--", f":(top,literal){place.path}")
-    return [_parse(line.split("\x1f")) for line in out.split("\n") if line]
-
-
 def _starts(repo: Repository, place: Place) -> list[str]:
     branches = repo.refs(f"refs/heads/train/{place.name}", f"refs/heads/sleep/{place.name}")
     return [*(["HEAD"] if repo.head() else []), *branches]
-
-
-def _parse(fields: list[str]) -> Logged:
-    commit, subject, run, step, epoch, gate = fields
-    number = {name: int(text) if text.isdigit() else None for name, text in (("step", step), ("epoch", epoch))}
-    return Logged(commit, subject, run, number["step"], number["epoch"], gate.split(" ", 1)[0])
 
 
 def _version(
@@ -156,15 +123,17 @@ def _scores(record: Mapping[str, Any]) -> dict[str, Any]:
     return scores | ({"at_most": bound["score_at_most"]} if bound else {})
 
 
-def _candidate(run: str, step: Mapping[str, Any], record: Mapping[str, Any]) -> dict[str, Any]:
+def candidate(run: str, step: Mapping[str, Any]) -> dict[str, Any]:
+    """What a step proposed, described like a version."""
+    record = step.get("record")
     return {
         "commit": None,
-        "object": record["skill"],
+        "object": record["skill"] if record else None,
         "run": run,
         "step": step["step"],
         "epoch": step["epoch"],
-        "verdict": step["verdict"],
-        "subject": step["title"],
+        "verdict": step.get("verdict"),
+        "subject": step.get("title"),
         "tokens": step.get("tokens"),
-        "scores": {"val": _scores(record)},
+        "scores": {"val": _scores(record)} if record else {},
     }

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from tests.bench import fail_first, rollout_efficiency, startup, step_overhead
+from tests.bench import fail_first, history, lint, rollout_efficiency, startup, step_overhead
 
 
 def test_step_overhead_sees_accepted_and_rejected_steps() -> None:
@@ -30,5 +32,19 @@ def test_start_up_loads_nothing_heavy(command: str) -> None:
     assert startup.imported(command) == set()
 
 
+def test_long_histories_are_listed_and_explained(tmp_path: Path) -> None:
+    folder = history.build(tmp_path / "repo", versions=40)
+    assert set(history.measure(folder, rounds=1)) == {"log", "log --graph", "blame"}
+
+
 def test_start_up_is_measured() -> None:
     assert set(startup.measure(rounds=1)) == {"python", "--help", "--version"}
+
+
+def test_lint_is_measured_on_skills_without_faults() -> None:
+    seconds, spent, lines, said = lint.measure(count=60, rounds=1)
+    assert 0 < seconds < 60
+    assert 0 < spent < 60
+    assert 60 * 60 <= lines <= 60 * 160
+    assert said.startswith("60 skills: ")
+    assert not {"error", "errors", "warning", "warnings"} & set(said.split())

@@ -1,10 +1,11 @@
-"""`log`, `show`, `status`, `best` and `eval` after a training run."""
+"""`log`, `status`, `best` and `eval` after a training run."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
 
+from skillgit.git.deploy.provenance import read_provenance
 from tests.conftest import SCRIPTED, git
 
 
@@ -35,25 +36,6 @@ def test_log_of_one_revision_leaves_out_other_branches(trained: Path, skillgit) 
     assert [version["subject"] for version in log["versions"]] == ["start"]
 
 
-def test_show_tells_patch_gate_flips_reasoning_and_usage(trained: Path, skillgit) -> None:
-    branch = git(trained, "for-each-ref", "--format=%(refname:short)", "refs/heads/train")
-    shown = _json(skillgit, trained, "show", branch)
-    assert "+- RULE_B: answer B with a dash" in shown["patch"]
-    assert shown["step"]["gate"]["improved"] == ["val1", "val3", "val5"]
-    assert shown["step"]["reasoning"] == "seen in the cases"
-    assert shown["step"]["record"]["usage"]["calls"] == 6
-    code, out, _ = skillgit(trained, "show", branch)
-    assert code == 0
-    assert "accept_new_best" in out
-
-
-def test_show_needs_a_skill_for_commits_of_people(trained: Path, skillgit) -> None:
-    code, _, err = skillgit(trained, "show", "main")
-    assert code == 2
-    assert "skillgit show REVISION SKILL" in err
-    assert _json(skillgit, trained, "show", "main", "greeter")["step"] == {}
-
-
 def test_status_lists_runs(trained: Path, skillgit) -> None:
     (run,) = _json(skillgit, trained, "status")["runs"]
     assert (run["status"], run["accepted"], run["best"]["score"]) == ("finished", 2, 1.0)
@@ -63,14 +45,16 @@ def test_best_exports_the_whole_skill(trained: Path, skillgit, tmp_path: Path) -
     best = _json(skillgit, trained, "best", "greeter", "--export", str(tmp_path / "out"))
     assert "RULE_B" in (tmp_path / "out/SKILL.md").read_text()
     assert best["exported"] == [str(tmp_path / "out/SKILL.md")]
+    assert read_provenance(tmp_path / "out")
 
 
 def test_best_never_writes_over_a_different_file(trained: Path, skillgit, tmp_path: Path) -> None:
-    (tmp_path / "SKILL.md").write_text("mine")
-    code, _, err = skillgit(trained, "best", "greeter", "--export", str(tmp_path))
-    assert code == 4
-    assert "exists and differs" in err
-    assert (tmp_path / "SKILL.md").read_text() == "mine"
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out/SKILL.md").write_text("mine")
+    code, _, err = skillgit(trained, "best", "greeter", "--export", str(tmp_path / "out"))
+    assert code == 7
+    assert "not exported by skillgit" in err
+    assert (tmp_path / "out/SKILL.md").read_text() == "mine"
 
 
 def test_eval_records_what_it_measured_and_pays_once(trained: Path, skillgit) -> None:

@@ -53,8 +53,15 @@ class Comparison:
     @property
     def change(self) -> float | None:
         """Score after less score before; `None` when either is partial or unknown."""
-        scores = [r.get("score") if r.get("complete") else None for r in (self.before, self.after)]
-        return None if None in scores else round(scores[1] - scores[0], 12)  # type: ignore[operator]
+        before, after = whole_score(self.before), whole_score(self.after)
+        return None if before is None or after is None else round(after - before, 12)
+
+
+def whole_score(record: Mapping[str, Any]) -> float | None:
+    """The score of a complete record; `None` for a partial one, or when what stands there is no number."""
+    score = record.get("score")
+    known = isinstance(score, int | float) and not isinstance(score, bool) and record.get("complete")
+    return float(score) if known and score is not None else None
 
 
 def read_evidence(repo: Repository, objects: Iterable[str]) -> dict[str, Evidence]:

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from skillgit import __version__
 from skillgit.evals.gate import Metric
-from skillgit.evals.measure import Measurement
 from skillgit.git import notes
 from skillgit.tasks.base import Task, digest
+
+if TYPE_CHECKING:
+    # Reading records must stay quick: git hooks do nothing else.
+    from skillgit.evals.measure import Measurement
 
 _VERSION = 1
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING
 
 import click
 
 from skillgit.cli.app import App, json_option, load, pass_app, print_json
+from skillgit.cli.cells import plain
 from skillgit.errors import CheckFailedError, SkillgitError
+from skillgit.git.health import Check
 
 if TYPE_CHECKING:
     from skillgit.git.repository import Repository
@@ -20,32 +23,23 @@ if TYPE_CHECKING:
 _GIT = (2, 34)
 
 
-@dataclass(frozen=True)
-class Check:
-    """One finding. `ok` is `None` for what only matters to some users."""
-
-    name: str
-    ok: bool | None
-    detail: str
-    fix: str = ""
-
-
 @click.command(short_help="Check the set-up.")
 @json_option
 @pass_app
 def doctor(app: App, as_json: bool) -> None:
-    """Check git, the repository, the configuration, models and tasks. Changes nothing; exits 1 on a failure."""
-    from rich.markup import escape
+    """Check git, the repository in every worktree, records, the configuration, models and tasks.
 
+    Changes nothing. Exits 1 on a failure; what only matters to some users is marked with a dash.
+    """
     checks = list(_checks(app))
     if as_json:
         print_json({"checks": [asdict(check) for check in checks]})
     else:
         marks = {True: "[green]ok[/]  ", False: "[red]FAIL[/]", None: "[dim]–[/]   "}
         for check in checks:
-            app.console().print(f"{marks[check.ok]} {escape(f'{check.name:14} {check.detail}')}")
+            app.console().print(f"{marks[check.ok]} {plain(f'{check.name:14} {check.detail}')}")
             if check.fix and check.ok is not True:
-                app.console().print(f"     next: {escape(check.fix)}")
+                app.console().print(f"     next: {plain(check.fix)}")
     failed = [check.name for check in checks if check.ok is False]
     if failed:
         raise CheckFailedError(f"{len(failed)} of {len(checks)} checks failed: {', '.join(failed)}")
@@ -62,7 +56,7 @@ def _checks(app: App) -> Iterator[Check]:
     head = repo.head()
     at = f"HEAD {head[:12]}" if head else "no commit yet"
     yield Check("repository", True, f"{repo.top or repo.common_dir} ({where}, {at})")
-    yield from _set_up(repo)
+    yield from _git_checks(repo)
     yield _tried("identity", lambda: repo.identity().rsplit(" ", 2)[0])
     yield _tried("signing", lambda: _signing(repo))
     yield _tried("configuration", lambda: _configuration(app, repo))
@@ -88,14 +82,45 @@ def _git_version(app: App) -> str:
     return f"{text} at {shutil.which('git')}"
 
 
-def _set_up(repo: Repository) -> Iterator[Check]:
-    from skillgit.git import install
+def _git_checks(repo: Repository) -> Iterator[Check]:
+    from skillgit.git import health
 
-    unset = [setting.key for setting in install.SETTINGS if not install.is_set(repo, setting)]
-    detail = f"not set: {', '.join(unset)}" if unset else "notes are shown, kept and merged"
-    yield Check("init", not unset, detail, "skillgit init")
-    if lines := install.missing_attributes(repo):
-        yield Check("attributes", None, f".gitattributes lacks {len(lines)} lines", "skillgit init")
+    yield from health.settings(repo)
+    yield health.attributes(repo)
+    yield from _each("hooks", partial(health.worktrees, repo))
+    yield _records(repo)
+    yield _journals(repo)
+    yield from _each("sync", partial(health.evidence, repo))
+
+
+def _each(name: str, checks: Callable[[], Iterator[Check]]) -> Iterator[Check]:
+    """Checks that may not get to their end."""
+    try:
+        yield from checks()
+    except SkillgitError as error:
+        yield Check(name, False, error.what, error.fix)
+
+
+def _records(repo: Repository) -> Check:
+    from skillgit.git.health import measured
+    from skillgit.train.noterepair import repair_notes
+
+    kinds = Counter(finding.kind for finding in repair_notes(repo, dry_run=True) if finding.kind != "journal")
+    found = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
+    detail = f"{measured(repo)} skill objects have records{f'; to look at: {found}' if found else ''}"
+    return Check("records", not kinds or None, detail, "skillgit notes repair --dry-run")
+
+
+def _journals(repo: Repository) -> Check:
+    from skillgit.report.history import trained_skills
+    from skillgit.train.journal import RUNS, read_states
+
+    found = {skill: read_states(repo, skill) for skill in trained_skills(repo)}
+    bad = [f"{RUNS}/{skill}/{run}" for skill, journals in found.items() for run in journals.unreadable]
+    count = sum(len(journals.states) for journals in found.values())
+    if bad:
+        return Check("journals", False, f"cannot be read: {', '.join(bad)}", f"git log --stat {bad[0]}")
+    return Check("journals", True, f"{count} runs can be read")
 
 
 def _signing(repo: Repository) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from skillgit.errors import GitError, RefConflictError
@@ -64,6 +64,20 @@ def publish(repo: Repository, publication: Publication) -> dict[str, str]:
         # The lock keeps other skillgit processes out, so only a plain `git notes` can have moved a note ref.
         _check_expected(repo, expected)
     raise RefConflictError("the notes kept moving while they were written", fix="stop the other writer and try again")
+
+
+def transact(repo: Repository, plan: Callable[[], Sequence[RefUpdate]]) -> list[RefUpdate]:
+    """Make the moves that `plan` works out, all or none; it is asked again when a ref moved meanwhile.
+
+    Raises:
+        RefConflictError: the refs kept moving.
+    """
+    for _ in range(_ATTEMPTS):
+        with repo.lock():
+            moves = list(plan())
+            if _transaction(repo, moves):
+                return moves
+    raise RefConflictError("the refs kept moving while they were written", fix="stop the other writer and try again")
 
 
 def refuse_blocked(repo: Repository, branch: str) -> None:

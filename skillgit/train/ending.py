@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import Any, NamedTuple
 
 from skillgit.errors import ModelError
+from skillgit.evals.gatelines import gate_line
 from skillgit.evals.measure import Measurement, measure
-from skillgit.evals.records import merge_lines
+from skillgit.evals.records import merge_lines, results
 from skillgit.evals.store import StageUsage
 from skillgit.events import Baseline, RunFinished
 from skillgit.git import notes
-from skillgit.train import journal, messages
+from skillgit.train import journal
 from skillgit.train.plan import Tick
 from skillgit.train.run import Run
 from skillgit.train.state import Mark
@@ -32,11 +33,13 @@ def start(run: Run, tick: Tick, measured: Measurement) -> None:
     state = dataclasses.replace(run.state, initial=mark, current=mark, best=mark, epoch_start=mark, reason=reason)
     gate = {"verdict": "baseline", "run": run.state.run, "step": 0}
     record, lines = run.record_notes(measured, "val", tick, "val", gate)
-    told = {notes.GATES: {mark.commit: (messages.baseline_line(run, measured),)}}
+    line, per_task = gate_line(record), results(measured, run.conditions("val"))
+    told = {notes.GATES: {mark.commit: (line,)}}
     entry = journal.Entry(
         state=state,
-        record={"v": 1, "kind": "baseline", "step": 0, "epoch": 0, "verdict": "baseline", "record": record},
-        subject=messages.baseline_line(run, measured),
+        record={"v": 1, "kind": "baseline", "step": 0, "epoch": 0, "verdict": "baseline"}
+        | {"record": record, "results": per_task},
+        subject=line,
         notes=merge_lines([lines, told]),
         branch_to=mark.commit,
     )
@@ -48,30 +51,46 @@ def final(run: Run, tick: Tick) -> None:
     """Report initial, best and last skill on test and on the confirmation tasks, and close the run."""
     report: dict[str, Any] = {}
     lines = []
+    measured: list[dict[str, Any]] = []
     for split in ("test", "confirm"):
         if run.tasks(split) and (split == "confirm" or run.config.evaluation.eval_test):
-            report[split], added = _report(run, tick, split)
+            report[split], kept, added = _report(run, tick, split)
+            measured += kept
             lines += added
     state = dataclasses.replace(run.state, reason=run.state.reason or "finished", closed=True, report=report)
     record = {"v": 1, "kind": "final", "step": tick.step, "epoch": tick.epoch, "verdict": "final", "report": report}
+    record["measured"] = measured
     run.finish(tick, journal.Entry(state, record, f"finished: {state.reason}", notes=merge_lines(lines)))
 
 
-def _report(run: Run, tick: Tick, split: str) -> tuple[dict[str, Any], list[dict[str, notes.Additions]]]:
-    """Scores of the three versions, each distinct one measured once, and their note lines."""
+class _Report(NamedTuple):
+    scores: dict[str, Any]
+    measured: list[dict[str, Any]]
+    lines: list[dict[str, notes.Additions]]
+
+
+def _report(run: Run, tick: Tick, split: str) -> _Report:
+    """Scores of the three versions, each distinct one measured once, with records, results and their note lines."""
     measured: dict[str, dict[str, Any]] = {}
     lines = []
     marks: dict[str, Mark] = {name: getattr(run.state, name) for name in ("initial", "best", "current")}
+    conditions = run.conditions(split)
     for mark in marks.values():
         if mark.object not in measured:
-            samples = run.conditions(split).samples
             result = measure(
-                run.rollouts, run.version(mark), run.tasks(split), step=tick.number, stage=split, samples=samples
+                run.rollouts,
+                run.version(mark),
+                run.tasks(split),
+                step=tick.number,
+                stage=split,
+                samples=conditions.samples,
             )
             record, added = run.record_notes(result, split, tick, split)
-            measured[mark.object] = {key: record[key] for key in ("hard", "soft", "n")}
+            measured[mark.object] = {"record": record, "results": results(result, conditions)}
             lines.append(added)
-    return {name: measured[mark.object] for name, mark in marks.items()}, lines
+    scores = {name: measured[mark.object]["record"] for name, mark in marks.items()}
+    shown = {name: {key: record[key] for key in ("hard", "soft", "n")} for name, record in scores.items()}
+    return _Report(shown, list(measured.values()), lines)
 
 
 def summary(run: Run) -> RunFinished:

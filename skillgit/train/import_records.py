@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from skillgit.evals import gatelines
 from skillgit.evals.gate import ACCEPTED
 from skillgit.evals.records import merge_lines
 from skillgit.git import notes
@@ -126,19 +127,14 @@ def gate_line(published: PublishedRun, step: Step, run: str) -> str:
     told = step.measured or tick.verdict in ACCEPTED or (tick.kind == "baseline" and tick.score is not None)
     if tick.kind == "reminders" or not told:
         return ""
-    if tick.kind == "baseline":
-        return f"baseline: {_change(published, tick)}; run {run}"
-    where = f"step {tick.step}" if tick.kind == "step" else f"end of epoch {tick.epoch}"
-    return f"{tick.verdict}: {_change(published, tick)}; run {run}, {where}: {step.title}"
+    unmeasured = {"split": "val", "metric": published.metric.name, "score": tick.score, "n": tick.scores.n}
+    return gatelines.gate_line(val_record(published, step, run) or unmeasured | {"gate": _gate(step, run)})
 
 
 def _change(published: PublishedRun, tick: Tick) -> str:
-    if tick.score is None:
-        return "val not measured"
     n = "unknown" if tick.scores.n is None else tick.scores.n
-    before = "?" if tick.base_score is None else f"{tick.base_score:.3f}"
-    old = "" if tick.kind == "baseline" else f"{before} -> "
-    return f"val {published.metric.name} {old}{tick.score:.3f} (n={n})"
+    scores = (tick.base_score, tick.score, n)
+    return gatelines.change_text("val", published.metric.name, *scores, first=tick.kind == "baseline")
 
 
 def _gain(tick: Tick) -> str:
@@ -161,16 +157,17 @@ def val_record(published: PublishedRun, step: Step, run: str) -> dict[str, Any] 
     """The evaluation record of a step's candidate, when it was measured."""
     if not step.measured:
         return None
-    facts: dict[str, Any] = {"run": run, "step": step.tick.step}
-    gate = {"verdict": "baseline"} if step.tick.kind == "baseline" else _gate(step)
-    return _record(published, step.candidate, "val", step.tick.scores) | {"gate": gate | facts}
+    return _record(published, step.candidate, "val", step.tick.scores) | {"gate": _gate(step, run)}
 
 
-def _gate(step: Step) -> dict[str, Any]:
+def _gate(step: Step, run: str) -> dict[str, Any]:
     """The gate's part of a record. Which tasks got better or worse is not known."""
     tick = step.tick
+    where = {"run": run, "step": tick.step}
+    if tick.kind == "baseline":
+        return {"verdict": "baseline", **where}
     facts = {"base": step.base.object, "base_score": tick.base_score, "improved": None, "regressed": None}
-    return {"verdict": tick.verdict, **facts}
+    return {"verdict": tick.verdict, **facts, **where, "kind": tick.kind, "epoch": tick.epoch, "title": step.title}
 
 
 def records(published: PublishedRun, steps: Sequence[Step], run: str) -> list[dict[str, Any]]:

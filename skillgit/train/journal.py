@@ -9,7 +9,7 @@ from typing import Any
 
 from skillgit.errors import GitError
 from skillgit.git import notes
-from skillgit.git.objects import Change, Commit, read_blobs
+from skillgit.git.objects import Change, Commit, list_tree, read_blobs
 from skillgit.git.publish import Publication, RefUpdate, publish
 from skillgit.git.repository import Repository
 from skillgit.train.state import IMPORTED, RunState, journal_ref
@@ -102,25 +102,43 @@ def runs(repo: Repository, skill: str) -> dict[str, str]:
     return {name: tips[name] for name in sorted(tips, key=lambda name: (not name.startswith(IMPORTED), name))}
 
 
+@dataclass(frozen=True)
+class Journals:
+    """The runs of a skill by name, oldest first: the state of each, or why its journal cannot be read."""
+
+    states: Mapping[str, RunState]
+    unreadable: Mapping[str, str]
+
+
+def read_states(repo: Repository, skill: str) -> Journals:
+    """The state of every run; a journal that cannot be read costs no other one."""
+    tips = runs(repo, skill)
+    blobs = read_blobs(repo, [f"{tip}:state.json" for tip in tips.values()])
+    found = {run: _state(blob) for run, blob in zip(tips, blobs, strict=True)}
+    return Journals(
+        {run: state for run, state in found.items() if isinstance(state, RunState)},
+        {run: why for run, why in found.items() if isinstance(why, str)},
+    )
+
+
 def open_runs(repo: Repository, skill: str) -> list[tuple[RunState, str]]:
-    """State and tip of every run that is not closed, oldest first. A journal that cannot be read is passed over."""
-    tips = list(runs(repo, skill).values())
-    blobs = read_blobs(repo, [f"{tip}:state.json" for tip in tips])
-    found = [(_state(blob), tip) for blob, tip in zip(blobs, tips, strict=True)]
-    return [(state, tip) for state, tip in found if state and not state.closed]
+    """State and tip of every run that is not closed, oldest first, of those whose journals can be read."""
+    tips = runs(repo, skill)
+    return [(state, tips[run]) for run, state in read_states(repo, skill).states.items() if not state.closed]
 
 
-def _state(blob: bytes | None) -> RunState | None:
+def _state(blob: bytes | None) -> RunState | str:
+    if blob is None:
+        return "it holds no state.json"
     try:
-        return RunState.from_json(json.loads(blob or b""))
-    except (ValueError, TypeError, KeyError):
-        return None
+        return RunState.from_json(json.loads(blob))
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        return f"{type(error).__name__}: {error}"
 
 
 def steps(repo: Repository, tip: str) -> list[dict[str, Any]]:
     """Step records of a journal, in order."""
-    names = repo.git.text("ls-tree", "-z", "--name-only", "--full-tree", tip, "--", "steps/").split("\0")
-    blobs = read_blobs(repo, [f"{tip}:{name}" for name in names if name])
+    blobs = read_blobs(repo, [blob for path, blob in list_tree(repo, tip).items() if path.startswith("steps/")])
     return [json.loads(blob) for blob in blobs if blob]
 
 

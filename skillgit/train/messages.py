@@ -1,11 +1,11 @@
-"""The words git users read: commit messages, gate lines, journal subjects."""
+"""The words git users read: commit messages and journal subjects."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from skillgit.evals import gatelines
 from skillgit.evals.gate import Metric, flips
-from skillgit.evals.measure import Measurement
 
 if TYPE_CHECKING:
     from skillgit.train.outcome import Outcome
@@ -39,30 +39,9 @@ def commit_message(run: Run, outcome: Outcome) -> str:
     return "\n".join([*lines, *(f"{key}: {value}" for key, value in trailers.items()), ""])
 
 
-def place(kind: str, step: int, epoch: int) -> str:
-    """Where in a run something happened, in a few words."""
-    return {"step": f"step {step}", "compaction": f"compaction of epoch {epoch}"}.get(kind, f"end of epoch {epoch}")
-
-
-def gate_line(run: Run, outcome: Outcome) -> str:
-    """One line for `git log --notes=skillgit/gates`."""
-    where = place(outcome.tick.kind, outcome.tick.step, outcome.tick.epoch)
-    why = f" ({outcome.why})" if outcome.why else ""
-    noise = "" if run.believable is None else f"; believable change {run.believable:.3f}"
-    scores = change_text(outcome, run.metric)
-    return f"{outcome.verdict}{why}: {scores}{noise}; run {run.state.run}, {where}: {outcome.title}"
-
-
-def baseline_line(run: Run, measured: Measurement) -> str:
-    """The same for the initial skill."""
-    score = measured.score(run.metric)
-    text = "nothing measured" if score is None else f"{score:.3f}"
-    return f"baseline: val {run.metric.name} {text} (n={len(measured.scores)}); run {run.state.run}"
-
-
 def journal_subject(outcome: Outcome, metric: Metric) -> str:
     """Subject of a tick's journal commit."""
-    where = place(outcome.tick.kind, outcome.tick.step, outcome.tick.epoch)
+    where = gatelines.place(outcome.tick.kind, outcome.tick.step, outcome.tick.epoch)
     scores = f" {change_text(outcome, metric)}" if outcome.candidate else ""
     return f"{where}: {outcome.verdict}{scores}: {outcome.title}"
 
@@ -72,11 +51,9 @@ def change_text(outcome: Outcome, metric: Metric) -> str:
     assert outcome.candidate is not None
     assert outcome.base is not None
     candidate, before = outcome.candidate, outcome.base.score(metric)
-    old = "?" if before is None else f"{before:.3f}"
-    measured = f"n={len(candidate.scores)}"
-    if candidate.complete:
-        return f"val {metric.name} {old} -> {candidate.score(metric):.3f} ({measured})"
-    return f"val {metric.name} {old} -> at most {candidate.at_most(metric):.3f} ({measured} of {candidate.planned})"
+    limit, planned = (None, None) if candidate.complete else (candidate.at_most(metric), candidate.planned)
+    scores = (before, candidate.score(metric), len(candidate.scores))
+    return gatelines.change_text("val", metric.name, *scores, limit=limit, planned=planned)
 
 
 def _change(outcome: Outcome, metric: Metric) -> str:

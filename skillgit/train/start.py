@@ -41,7 +41,7 @@ from skillgit.train.state import IMPORTED, Mark, RunState
 # Keys that say how calls are made, not what is asked: with another address or more patience a run still goes on.
 _HOW = re.compile(
     r"budget|model\.((optimizer_|target_)?(base_url|api_key_env)|timeout|retries|local\.threads)"
-    r"|env\.(workers|exec_timeout|out_root)|gradient\.analyst_workers|evaluation\.max_error_rate|git\.sign"
+    r"|env\.(workers|exec_timeout|out_root)|gradient\.analyst_workers|evaluation\.max_error_rate|git\.sign|lint"
 )
 
 
@@ -75,7 +75,7 @@ def prepare(repo: Repository, config: Config, skill: str, *, cwd: Path | None = 
     place = locate(repo, config, skill, cwd)
     benchmark, splits = load_tasks(repo, config, place)
     plan = make_plan(config, splits)
-    warnings = cautions(config, splits)
+    warnings = (*cautions(config, splits), *_passed_over(repo, place))
     fingerprint = _fingerprint(config, place, splits, benchmark, _content(repo, place))
     if not fresh and (unfinished := _unfinished(repo, place, fingerprint)):
         state, tip = unfinished
@@ -210,6 +210,11 @@ def _unfinished(repo: Repository, place: Place, fingerprint: str) -> tuple[RunSt
     """State and journal of the newest run to go on with."""
     runs = [(state, tip) for state, tip in journal.open_runs(repo, place.name) if state.fingerprint == fingerprint]
     return next((run for run in reversed(runs) if not _is_running(repo, run[0])), None)
+
+
+def _passed_over(repo: Repository, place: Place) -> Iterator[str]:
+    for run, why in journal.read_states(repo, place.name).unreadable.items():
+        yield f"the journal of run {run} cannot be read and is passed over ({why})"
 
 
 def _is_running(repo: Repository, state: RunState) -> bool:

@@ -7,6 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from skillgit.git import notes
+from skillgit.git.objects import Commit, write_commits
+from skillgit.git.publish import Publication, publish
+from skillgit.git.repository import Repository
 from tests.conftest import git
 from tests.git.helpers import Skillgit, user_state
 
@@ -48,7 +52,7 @@ def test_it_proves_init(repo_dir: Path, skillgit: Skillgit) -> None:
     assert "notes.displayRef" in before["init"]["detail"]
     skillgit(repo_dir, "init")
     code, after = checks(skillgit, repo_dir)
-    assert (code, after["init"]["ok"], "attributes" in after) == (0, True, False)
+    assert (code, after["init"]["ok"], after["attributes"]["detail"]) == (0, True, "hold for 1 skills")
 
 
 def test_it_changes_nothing(ready: Path, skillgit: Skillgit) -> None:
@@ -146,3 +150,117 @@ def test_an_unborn_head_is_no_failure(tmp_path: Path, skillgit: Skillgit) -> Non
     code, found = checks(skillgit, tmp_path)
     assert code == 0
     assert "no commit yet" in found["repository"]["detail"]
+
+
+# --- worktrees, merging, records
+
+
+def test_every_worktree_is_named_with_its_hooks(ready: Path, tmp_path: Path, skillgit: Skillgit) -> None:
+    linked = tmp_path / "linked"
+    git(ready, "worktree", "add", "--quiet", "-b", "side", str(linked))
+    code, found = checks(skillgit, ready)
+    assert (code, found["hooks"]["ok"], found["hooks"]["fix"]) == (0, None, "skillgit hooks install")
+    assert found[f"worktree {ready}"]["detail"].startswith("main; hooks in ")
+    assert found[f"worktree {linked}"]["ok"] is True
+    assert skillgit(ready, "hooks", "install")[0] == 0
+    code, found = checks(skillgit, ready)
+    assert (code, found["hooks"]["ok"]) == (0, True)
+    assert found[f"worktree {linked}"]["detail"].startswith("side; ")
+    assert "of ours run" in found[f"worktree {linked}"]["detail"]
+
+
+def test_a_worktree_in_which_our_hooks_do_not_run_fails(ready: Path, tmp_path: Path, skillgit: Skillgit) -> None:
+    linked = tmp_path / "linked"
+    git(ready, "worktree", "add", "--quiet", "--detach", str(linked))
+    skillgit(ready, "hooks", "install")
+    git(ready, "config", "extensions.worktreeConfig", "true")
+    git(linked, "config", "--worktree", "core.hooksPath", str(tmp_path))
+    code, found = checks(skillgit, ready)
+    assert (code, found[f"worktree {linked}"]["ok"], found[f"worktree {ready}"]["ok"]) == (1, False, True)
+    assert found[f"worktree {linked}"]["fix"] == f"skillgit -C {linked} hooks install"
+    assert "detached at" in found[f"worktree {linked}"]["detail"]
+
+
+def test_a_worktree_whose_folder_is_gone_is_no_failure(ready: Path, tmp_path: Path, skillgit: Skillgit) -> None:
+    linked = tmp_path / "linked"
+    git(ready, "worktree", "add", "--quiet", "--detach", str(linked))
+    linked.rename(tmp_path / "moved")
+    code, found = checks(skillgit, ready)
+    assert (code, found[f"worktree {linked}"]["ok"], found[f"worktree {linked}"]["fix"]) == (
+        0,
+        None,
+        "git worktree prune",
+    )
+
+
+def test_a_merge_driver_whose_interpreter_is_gone_fails(ready: Path, skillgit: Skillgit) -> None:
+    code, found = checks(skillgit, ready)
+    assert (code, found["merge driver"]["ok"]) == (0, True)
+    git(ready, "config", "merge.skillgit.driver", "/nowhere/python -P -m skillgit merge-driver %O %A %B %L %P")
+    code, found = checks(skillgit, ready)
+    assert (code, found["merge driver"]["ok"]) == (1, False)
+    assert "/nowhere/python" in found["merge driver"]["detail"]
+    git(ready, "config", "--unset", "merge.skillgit.driver")
+    assert checks(skillgit, ready)[1]["merge driver"]["ok"] is None
+
+
+def test_attributes_that_another_line_overrides_are_told(ready: Path, skillgit: Skillgit) -> None:
+    with (ready / ".gitattributes").open("a") as file:
+        file.write("SKILL.md merge=union -text\n")
+    code, found = checks(skillgit, ready)
+    assert (code, found["attributes"]["ok"]) == (0, None)
+    assert "skills/greeter/SKILL.md: text is unset and 1 more" in found["attributes"]["detail"]
+
+
+def _keep(folder: Path, name: str) -> None:
+    repo = Repository.open(folder)
+    tree = str(repo.resolve("HEAD:skills/greeter"))
+    record = notes.canonical({"id": name, "skill": tree})
+    publish(repo, Publication(notes={notes.EVALS: {tree: (record,)}}))
+
+
+def test_records_that_were_not_sent_are_counted(ready: Path, tmp_path: Path, skillgit: Skillgit) -> None:
+    git(tmp_path, "init", "--quiet", "--bare", "team.git")
+    git(ready, "remote", "add", "origin", str(tmp_path / "team.git"))
+    assert "nothing was measured" in checks(skillgit, ready)[1]["sync origin"]["detail"]
+    _keep(ready, "a")
+    code, found = checks(skillgit, ready)
+    assert (code, found["sync origin"]["ok"], found["sync origin"]["fix"]) == (0, None, "skillgit sync origin")
+    assert "never synced" in found["sync origin"]["detail"]
+    assert skillgit(ready, "sync")[0] == 0
+    assert checks(skillgit, ready)[1]["sync origin"]["ok"] is True
+    _keep(ready, "b")
+    _keep(ready, "c")
+    assert checks(skillgit, ready)[1]["sync origin"]["detail"] == "2 lines not pushed"
+
+
+def test_records_that_need_repair_are_told(ready: Path, skillgit: Skillgit) -> None:
+    _keep(ready, "a")
+    assert checks(skillgit, ready)[1]["records"] == {
+        "name": "records",
+        "ok": True,
+        "detail": "1 skill objects have records",
+        "fix": "skillgit notes repair --dry-run",
+    }
+    git(ready, "notes", "--ref=skillgit/evals", "copy", "HEAD:skills/greeter", "HEAD:evals")
+    code, found = checks(skillgit, ready)
+    assert (code, found["records"]["ok"]) == (0, None)
+    assert "to look at: 1 moved" in found["records"]["detail"]
+
+
+def test_a_journal_that_cannot_be_read_fails_and_is_told_everywhere(ready: Path, skillgit: Skillgit) -> None:
+    repo = Repository.open(ready)
+    broken = write_commits(repo, [Commit("x", (), {"state.json": b"[]"})])[0].commit
+    git(ready, "update-ref", "refs/skillgit/runs/greeter/00-broken", broken)
+    code, found = checks(skillgit, ready)
+    assert (code, found["journals"]["ok"]) == (1, False)
+    assert "refs/skillgit/runs/greeter/00-broken" in found["journals"]["detail"]
+    code, out, _ = skillgit(ready, "status", "--json")
+    assert code == 0
+    (row,) = json.loads(out)["unreadable"]
+    assert (row["skill"], row["run"]) == ("greeter", "00-broken")
+    code, out, _ = skillgit(ready, "status")
+    assert "unreadable" in out
+    code, out, err = skillgit(ready, "train", "greeter", "--dry-run")
+    assert code == 0, err
+    assert "the journal of run 00-broken cannot be read and is passed over" in out + err

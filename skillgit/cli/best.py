@@ -9,7 +9,6 @@ import click
 
 from skillgit.cli.app import App, complete_skill, json_option, pass_app, print_json
 from skillgit.cli.cells import score
-from skillgit.errors import GitError
 
 
 @click.command(short_help="Print the best version.")
@@ -20,13 +19,17 @@ from skillgit.errors import GitError
 @pass_app
 def best(app: App, skill: str, run: str, export: Path | None, as_json: bool) -> None:
     """Print the best version of SKILL's newest (or named) run, and copy it out if asked."""
-    from skillgit.report import history
+    from skillgit.git.deploy.install import Target, install
+    from skillgit.report import history, packing
 
     repo = app.repo()
     place = history.place_of(repo, skill, app.folder)
     state = history.best_state(repo, place.name, run)
-    mark = state.best
-    files = _export(app, mark.commit, state.path, app.folder / export) if export else []
+    mark, files = state.best, list[str]()
+    if export:
+        package, _ = packing.package_of_run(repo, state, run or packing.BEST)
+        done = install(repo, package, Target.at(app.folder / export))
+        files = [str(done.folder / name) for name in done.files]
     if as_json:
         print_json({"skill": place.name, "run": state.run, "best": dataclasses.asdict(mark), "exported": files})
         return
@@ -35,21 +38,3 @@ def best(app: App, skill: str, run: str, export: Path | None, as_json: bool) -> 
     )
     for name in files:
         app.say(f"exported   {name}")
-
-
-def _export(app: App, commit: str, path: str, folder: Path) -> list[str]:
-    from skillgit.git.objects import contained, list_tree, read_blobs
-
-    repo = app.repo()
-    files = {
-        name: blob for name, blob in list_tree(repo, commit).items() if name == path or name.startswith(f"{path}/")
-    }
-    written = []
-    for (name, _), data in zip(files.items(), read_blobs(repo, list(files.values())), strict=True):
-        place = folder / (contained(name).removeprefix(f"{path}/") if name != path else Path(name).name)
-        if place.exists() and place.read_bytes() != data:
-            raise GitError(f"{place} exists and differs", fix="export into an empty folder")
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_bytes(data or b"")
-        written.append(str(place))
-    return written

@@ -3,31 +3,72 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from skillgit.cli.app import App, complete_skill, json_option, pass_app, print_json
-from skillgit.cli.cells import score
+from skillgit.cli.cells import columns, faint, plain, score
+from skillgit.report.safe import one_line
 
 if TYPE_CHECKING:
     from skillgit.train.state import RunState
 
+_HEADER = ("skill", "agents", "state", "val", "HEAD", "folder")
 
-@click.command(short_help="List training runs.")
+
+@click.command(short_help="List runs and installed skills.")
 @click.argument("skill", default="", shell_complete=complete_skill)
 @json_option
 @pass_app
 def status(app: App, skill: str, as_json: bool) -> None:
-    """List the training runs of SKILL (or of every skill) and where they stand."""
-    from skillgit.report import history
+    """List the training runs of SKILL (or of every skill), what agents have of it, and what was never measured.
+
+    \b
+    Folders of agents, in this repository and in the home folder:
+      current     as in HEAD
+      behind      an older version of HEAD's history
+      ahead       a version that is on another branch
+      edited      changed since it was exported
+      unknown     a version that this clone does not have
+      foreign     of the same name, but not exported from here
+      linked      a symbolic link, which is not followed
+      unreadable  see the reason beside it
+    """
+    from skillgit.report import deployed, history
+    from skillgit.report.unmeasured import unmeasured
+    from skillgit.train.journal import read_states
 
     repo = app.repo()
     skills = [skill] if skill else history.trained_skills(repo)
-    runs = [_run(state) for name in skills for state in history.states(repo, name)]
+    journals = {name: read_states(repo, name) for name in skills}
+    runs = [_run(state) for found in journals.values() for state in reversed(list(found.states.values()))]
+    unreadable = [
+        {"skill": name, "run": run, "why": why}
+        for name, found in journals.items()
+        for run, why in found.unreadable.items()
+    ]
+    places = deployed.places(repo)
+    folders = deployed.deployed(repo, places, skill)
+    open_ = unmeasured(repo, [place for place in places.values() if skill in ("", place.name)])
     if as_json:
-        print_json({"runs": runs})
+        print_json({"runs": runs, "unreadable": unreadable, "folders": folders, "unmeasured": open_})
         return
+    _print_runs(app, runs)
+    for bad in unreadable:
+        where = f"{plain(bad['skill'])}  {plain(bad['run'])}"
+        app.console().print(f"{where}  [bold]unreadable[/]  {plain(bad['why'])}")
+    _print_folders(folders)
+    for row in open_:
+        last = row["measured"]
+        app.console().print(
+            f"{plain(row['skill'])}  HEAD's version was never measured; {last['commit'][:10]} had "
+            f"val {score({'hard': last['val']})}\n  go on: {plain(row['next'])}"
+        )
+
+
+def _print_runs(app: App, runs: Sequence[Mapping[str, Any]]) -> None:
     if not runs:
         app.say("no training runs yet; start one with: skillgit train SKILL")
     for run in runs:
@@ -38,6 +79,35 @@ def status(app: App, skill: str, as_json: bool) -> None:
         )
         if run["status"] == "unfinished":
             app.console().print(f"  go on: skillgit train {run['skill']} --resume {run['run']}")
+
+
+def _print_folders(rows: Sequence[Mapping[str, Any]]) -> None:
+    cells = [
+        [row["skill"], ", ".join(row["agents"]), _state(row), *(_val(row[key]) for key in ("val", "head_val"))]
+        for row in rows
+    ]
+    shown = [[*map(one_line, line), one_line(row["folder"])] for line, row in zip(cells, rows, strict=True)]
+    if rows:
+        header, *lines = columns([_HEADER, *shown])
+        click.echo("\n".join([faint(header), *lines]))
+    for command in dict.fromkeys(row["next"] for row in rows if row["next"]):
+        click.echo(f"  go on: {one_line(command)}")
+
+
+def _val(value: float | None) -> str:
+    return score({"hard": value})
+
+
+def _state(row: Mapping[str, Any]) -> str:
+    from skillgit.git.deploy.package import shown
+
+    more = {
+        "behind": f" by {row['versions_behind']}",
+        "ahead": f" on {row['branch']}",
+        "edited": f" {shown(row['edited'])}" if row["edited"] else "",
+        "unreadable": f": {row['problem']}",
+    }
+    return f"{row['state']}{more.get(row['state'], '')}"
 
 
 def _run(state: RunState) -> dict[str, Any]:

@@ -22,7 +22,8 @@ from skillgit.git.objects import (
 from skillgit.git.repository import Repository
 from skillgit.skills.document import Document
 
-_FOLDERS = ("skills", ".agents/skills", ".claude/skills")
+FOLDERS = ("skills", ".agents/skills", ".claude/skills")
+"""Where a skill is looked up by its name, in this order."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*")
 
 
@@ -68,7 +69,7 @@ def find(repo: Repository, skill: str, *, path: str = "", name: str = "", cwd: P
     """
     if path and not inside(path.rstrip("/")):
         raise SkillError(f"skill.path is {path!r}", fix="give a folder or Markdown file as seen from the top folder")
-    named = [f"{folder}/{skill}" for folder in _FOLDERS]
+    named = [f"{folder}/{skill}" for folder in FOLDERS]
     candidates = (
         [path] if path else [name for name in [*named, *_relative(repo, skill, cwd)] if inside(name.rstrip("/"))]
     )

@@ -1,0 +1,48 @@
+"""Skills whose newest text was never measured although earlier texts were: after merging two proposals, say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from skillgit.evals.evidence import read_evidence
+from skillgit.git import notes
+from skillgit.git.deploy.versions import objects_of
+from skillgit.git.objects import resolve_many
+from skillgit.git.repository import Repository
+from skillgit.git.skillstore import Place
+
+
+def unmeasured(repo: Repository, skills: Iterable[Place]) -> list[dict[str, Any]]:
+    """Each skill of HEAD without a record on val, with its newest version that has one and the command that helps."""
+    if repo.resolve(notes.EVALS) is None:
+        return []
+    all_ = list(skills)
+    heads = resolve_many(repo, [f"HEAD:{place.path}" for place in all_])
+    measured = read_evidence(repo, [name for name in heads if name])
+    left = {
+        place.path: (place, name)
+        for place, name in zip(all_, heads, strict=True)
+        if name and not measured[name].record("val")
+    }
+    if not left:
+        return []
+    past = objects_of(repo, list(left), ["HEAD"])
+    noted = notes.table(repo, notes.EVALS)
+    evidence = read_evidence(repo, [name for seen in past.values() for name in seen if name in noted])
+    rows = []
+    for path, (place, name) in left.items():
+        earlier = next((o for o in past[path] if o in evidence and evidence[o].record("val")), None)
+        if earlier:
+            record = evidence[earlier].record("val") or {}
+            rows.append(_row(place, name, past[path][earlier].commit, earlier, record.get("score")))
+    return rows
+
+
+def _row(place: Place, name: str, commit: str, earlier: str, val: float | None) -> dict[str, Any]:
+    return {
+        "skill": place.name,
+        "object": name,
+        "measured": {"object": earlier, "commit": commit, "val": val},
+        "next": f"skillgit eval {place.name}",
+    }

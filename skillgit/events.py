@@ -113,6 +113,26 @@ class RunFinished(Event):
     confirm: Mapping[str, Any] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class SearchPlanned(Event):
+    """Before a search among versions: how many there are, how many are known, how many must be measured at most, and
+    the target calls that one of them takes."""
+
+    versions: int
+    known: int
+    measurements: int
+    calls: int
+
+
+@dataclass(frozen=True)
+class VersionMeasured(Event):
+    """One version measured during a search."""
+
+    commit: str
+    object: str
+    score: float
+
+
 def event_name(event: Event) -> str:
     """`RunFinished` as `run_finished`."""
     return re.sub(r"(?<!^)(?=[A-Z])", "_", type(event).__name__).lower()

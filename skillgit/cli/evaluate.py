@@ -13,8 +13,6 @@ from skillgit.cli.published import PublishedCommand
 
 if TYPE_CHECKING:
     from skillgit.config.schema import Config
-    from skillgit.evals.measure import Measurement
-    from skillgit.evals.records import Conditions
     from skillgit.git.repository import Repository
     from skillgit.git.skillstore import Place, Version
 
@@ -104,40 +102,13 @@ def _measure(
     """Measure the named splits, those that hold tasks, within one budget, and keep the records."""
     import os
 
-    from skillgit.evals import setup
-    from skillgit.evals.measure import measure
-    from skillgit.evals.store import totals
+    from skillgit.evals import meter, setup
     from skillgit.report.training import TrainingView
 
-    benchmark, splits = setup.load_tasks(repo, config, place)
     view = TrainingView(app.console(stderr=True), quiet=app.quiet)
     run, budget = f"eval-{version.object}", setup.make_budget(config)
-    results = []
     try:
-        with (
-            setup.open_store(repo) as store,
-            setup.open_caller(repo, config, "target", store, budget, run, view, os.environ) as target,
-        ):
-            rollouts = setup.make_rollouts(config, benchmark, target, view)
-            for name in names:
-                if tasks := getattr(splits, name):
-                    conditions = setup.conditions(config, benchmark, splits, name, target)
-                    measured = measure(rollouts, version, tasks, step=0, stage=name, samples=conditions.samples)
-                    usage = totals(part for part in store.spent(run) if part.stage == name)
-                    results.append(_record(repo, measured, conditions, usage))
+        with meter.opened(repo, config, place, run, budget, view, os.environ) as measuring:
+            return [measuring.split(version, name) for name in names if getattr(measuring.splits, name)]
     finally:
         view.close()
-    return results
-
-
-def _record(repo: Repository, measured: Measurement, conditions: Conditions, usage: dict[str, Any]) -> dict[str, Any]:
-    from skillgit.errors import ModelError
-    from skillgit.evals import records
-    from skillgit.git.publish import Publication, publish
-
-    if measured.hard is None:
-        why = next(iter(measured.errors.values()), "")
-        raise ModelError("no task got an answer, so nothing was measured", why=why)
-    record = records.build(measured, conditions, usage=usage)
-    publish(repo, Publication(notes=records.note_lines(record, records.results(measured, conditions))))
-    return record

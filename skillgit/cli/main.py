@@ -28,7 +28,7 @@ _COMMANDS = {
     "blame": ("skillgit.cli.blame", "Show for each line which step wrote it and what that gained."),
     "bisect": ("skillgit.cli.bisect", "Find the commit that broke a task or lowered the score."),
     "revert": ("skillgit.cli.revert", "Undo one step or lesson in a new commit."),
-    "status": ("skillgit.cli.status", "List training runs and where they stand."),
+    "status": ("skillgit.cli.status", "List training runs, and what agents have installed."),
     "best": ("skillgit.cli.best", "Print (or export) the best version of a run."),
     "export": ("skillgit.cli.export", "Install a version where an agent finds it."),
     "lint": ("skillgit.cli.lint", "Check skills: format, links, size, secrets, hidden text."),
@@ -36,6 +36,7 @@ _COMMANDS = {
     "hooks": ("skillgit.cli.hooks", "Install, remove or inspect git hooks."),
     "sync": ("skillgit.cli.sync", "Exchange records with a remote; nothing is ever overwritten."),
     "notes": ("skillgit.cli.notes", "Render gate lines again, or repair records."),
+    "models": ("skillgit.cli.models", "List backends, what each needs, and whether it is ready."),
     "doctor": ("skillgit.cli.doctor", "Check that everything skillgit needs is in order."),
 }
 

@@ -14,31 +14,40 @@ from skillgit import __version__
 from skillgit.errors import SkillgitError
 
 # Name: module, help line. Help is kept here so that `--help` imports no command.
-_COMMANDS = {
-    "demo": ("skillgit.cli.demo", "Train an example skill, with embedded models or without any."),
-    "init": ("skillgit.cli.init", "Set up a repository for skills; safe to repeat."),
-    "new": ("skillgit.cli.new", "Create a skill and its first task files."),
-    "train": ("skillgit.cli.train", "Train a skill: every accepted patch becomes a commit."),
-    "eval": ("skillgit.cli.evaluate", "Measure a skill as of a revision and keep the record."),
-    "noise": ("skillgit.cli.noise", "Measure how much a skill's score moves by itself."),
-    "import-run": ("skillgit.cli.import_run", "Import the output directory of a SkillOpt run."),
-    "log": ("skillgit.cli.log", "List a skill's versions with their scores."),
-    "show": ("skillgit.cli.show", "Show one version: patch, gate, flipped tasks, reasoning."),
-    "diff": ("skillgit.cli.diff", "Compare two versions rule by rule, with scores and flipped tasks."),
-    "blame": ("skillgit.cli.blame", "Show for each line which step wrote it and what that gained."),
-    "bisect": ("skillgit.cli.bisect", "Find the commit that broke a task or lowered the score."),
-    "revert": ("skillgit.cli.revert", "Undo one step or lesson in a new commit."),
-    "status": ("skillgit.cli.status", "List training runs, and what agents have installed."),
-    "best": ("skillgit.cli.best", "Print (or export) the best version of a run."),
-    "export": ("skillgit.cli.export", "Install a version where an agent finds it."),
-    "lint": ("skillgit.cli.lint", "Check skills: format, links, size, secrets, hidden text."),
-    "gate": ("skillgit.cli.gate", "Check from records that changed skills are measured and not worse."),
-    "hooks": ("skillgit.cli.hooks", "Install, remove or inspect git hooks."),
-    "sync": ("skillgit.cli.sync", "Exchange records with a remote; nothing is ever overwritten."),
-    "notes": ("skillgit.cli.notes", "Render gate lines again, or repair records."),
-    "models": ("skillgit.cli.models", "List backends, what each needs, and whether it is ready."),
-    "doctor": ("skillgit.cli.doctor", "Check that everything skillgit needs is in order."),
+_GROUPS = {
+    "Start": {
+        "demo": ("skillgit.cli.demo", "Train an example skill, with embedded models or without any."),
+        "init": ("skillgit.cli.init", "Set up a repository for skills; safe to repeat."),
+        "new": ("skillgit.cli.new", "Create a skill and its first task files."),
+        "doctor": ("skillgit.cli.doctor", "Check that everything skillgit needs is in order."),
+        "models": ("skillgit.cli.models", "List backends, what each needs, and whether it is ready."),
+    },
+    "Train": {
+        "train": ("skillgit.cli.train", "Train a skill: every accepted patch becomes a commit."),
+        "eval": ("skillgit.cli.evaluate", "Measure a skill as of a revision and keep the record."),
+        "noise": ("skillgit.cli.noise", "Measure how much a skill's score moves by itself."),
+        "best": ("skillgit.cli.best", "Print (or export) the best version of a run."),
+        "import-run": ("skillgit.cli.import_run", "Import the output directory of a SkillOpt run."),
+    },
+    "Review": {
+        "status": ("skillgit.cli.status", "List training runs, and what agents have installed."),
+        "log": ("skillgit.cli.log", "List a skill's versions with their scores."),
+        "show": ("skillgit.cli.show", "Show one version: patch, gate, flipped tasks, reasoning."),
+        "diff": ("skillgit.cli.diff", "Compare two versions rule by rule, with scores."),
+        "blame": ("skillgit.cli.blame", "Show which step wrote each line, and what that gained."),
+        "bisect": ("skillgit.cli.bisect", "Find the commit that broke a task or lowered the score."),
+        "revert": ("skillgit.cli.revert", "Undo one step or lesson in a new commit."),
+    },
+    "Keep": {
+        "lint": ("skillgit.cli.lint", "Check skills: format, links, size, secrets, hidden text."),
+        "gate": ("skillgit.cli.gate", "Check from records that changed skills are not worse."),
+        "hooks": ("skillgit.cli.hooks", "Install, remove or inspect git hooks."),
+        "export": ("skillgit.cli.export", "Install a version where an agent finds it."),
+        "sync": ("skillgit.cli.sync", "Exchange records with a remote; nothing is overwritten."),
+        "notes": ("skillgit.cli.notes", "Render gate lines again, or repair records."),
+    },
 }
+_COMMANDS = {name: entry for group in _GROUPS.values() for name, entry in group.items()}
 
 # What git calls, not people.
 _HIDDEN = {"hook": "skillgit.cli.hook", "merge-driver": "skillgit.cli.merge_driver"}
@@ -61,8 +70,10 @@ class _Commands(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, line) for name, (_, line) in _COMMANDS.items()])
+        width = max(map(len, _COMMANDS))
+        for title, group in _GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([(f"{name:{width}}", line) for name, (_, line) in group.items()])
 
 
 @click.command(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -84,6 +95,7 @@ def cli(ctx: click.Context, folder: Path, quiet: bool, verbose: bool) -> None:
       skillgit init                 set up your repository
       skillgit new my-skill         a skill with its first tasks
       skillgit train my-skill       train it
+      skillgit lint                 check the skills you have, trained or not
 
     \b
     Exit codes: 0 done, 1 checked and failed, 2 usage or configuration, 3 unexpected error, 4 git, 5 model,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -51,18 +50,24 @@ class App:
 
 def print_json(value: Any) -> None:
     """One JSON document on standard output."""
-    click.echo(json.dumps(value, ensure_ascii=False, indent=2))
+    from skillgit.report.safe import json_text
+
+    click.echo(json_text(value))
 
 
-def load(app: App, repo: Repository, config: str, overrides: Sequence[str]) -> Config:
-    """The configuration of a command; what is read under another name is told on standard error."""
+def load(app: App, root: Path, config: str = "", overrides: Sequence[str] = ()) -> Config:
+    """The configuration of a command; what is read under another name is told on standard error.
+
+    Args:
+        root: the repository's `root`, or the folder where there is none.
+    """
     from skillgit.config.load import load_config
 
     def report(line: str) -> None:
         if not app.quiet:
             click.echo(f"note: {line}", err=True)
 
-    return load_config(repo.root, config, overrides, report, app.folder)
+    return load_config(root, config, overrides, report, app.folder)
 
 
 def complete_skill(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001

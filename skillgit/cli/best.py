@@ -36,5 +36,7 @@ def best(app: App, skill: str, run: str, export: Path | None, as_json: bool) -> 
     app.console().print(
         f"{mark.commit}  step {mark.step}  val {score({'hard': mark.score})}  (run {state.run}, branch {state.branch})"
     )
+    if not packing.in_clone(repo, state):
+        click.echo(f"note: this clone does not have that commit; it is on {state.branch} elsewhere", err=True)
     for name in files:
         app.say(f"exported   {name}")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skillgit.cli.app import App, complete_skill, config_options, json_option, load, pass_app, print_json
+from skillgit.cli.cells import patch
 
 if TYPE_CHECKING:
     from skillgit.config.schema import Config
@@ -54,7 +55,8 @@ def bisect(app: App, /, skill: str, **options: Any) -> None:
 
     repo = app.repo()
     limit = options["max_calls"]
-    config = load(app, repo, options["config"], [*options["overrides"], *([f"budget.calls={limit}"] if limit else [])])
+    overrides = [*options["overrides"], *([f"budget.calls={limit}"] if limit else [])]
+    config = load(app, repo.root, options["config"], overrides)
     place = setup.locate(repo, config, skill, app.folder)
     known = regression.look_up(repo, config, place, _question(repo, options), os.environ)
     document = report.plan(known) if options["dry_run"] else _found(app, repo, config, known)
@@ -101,6 +103,15 @@ def _print_plan(app: App, plan: Mapping[str, Any]) -> None:
         app.say(f"  {version['commit'][:12]}  {score}")
 
 
+def _print_threshold(found: Mapping[str, Any]) -> None:
+    """Where the line was, and whether the score had fallen before."""
+    good, limit = found["good"], found["threshold"]
+    click.echo(f"bad means below {limit:.3f}; good {good['score']:.3f}, bad {found['bad']['score']:.3f}")
+    for part in found["first_bad"]["before"]:
+        if limit <= part["score"] < good["score"]:
+            click.echo(f"note: a part of the fall came earlier; to find it: --bad {part['commit'][:12]}")
+
+
 def _print_answer(found: Mapping[str, Any]) -> None:
     from skillgit.report.safe import visible
 
@@ -115,7 +126,8 @@ def _print_answer(found: Mapping[str, Any]) -> None:
     click.echo(f"  {what} {found['metric']} {before} -> {first['score']:.3f}")
     for part in first["brought"]:
         click.echo(f"  merged {part['commit'][:12]} {visible(part['subject'])}")
-    click.echo(f"\n{visible(first['patch'])}\n")
+    click.echo(f"\n{patch(first['patch'])}\n")
+    _print_threshold(found)
     for pair in found["ups_and_downs"]:
         bad, good = pair["bad"], pair["good"]
         click.echo(

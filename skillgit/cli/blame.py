@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skillgit.cli.app import App, complete_skill, json_option, pass_app, print_json
-from skillgit.cli.cells import change, columns, styled
+from skillgit.cli.cells import change, columns, styled, tell
 from skillgit.errors import ConfigError, GitError
 from skillgit.report.safe import one_line, visible
 
@@ -38,27 +38,26 @@ def blame(app: App, skill: str, revision: str, lines: str, as_json: bool) -> Non
     """
     from skillgit.report import history
     from skillgit.report.blame import explain
+    from skillgit.report.steps import problems
 
     if lines and not _RANGE.fullmatch(lines):
         raise ConfigError(f"-L {lines!r} is no range of lines", fix="give two line numbers: -L 10,20")
     repo = app.repo()
-    place = history.place_of(repo, skill, app.folder)
-    found = explain(repo, place, _start(repo, place, revision), lines)
+    commit = repo.commit(revision) if revision else ""
+    place = history.place_of(repo, skill, app.folder, commit)
+    found = explain(repo, place, commit or _start(repo, place), lines)
     if as_json:
         print_json({"skill": place.name, **found})
         return
     click.echo("\n".join(_headed(found) if sys.stdout.isatty() else _rows(found)))
-    if not app.quiet:
-        for run in found["missing_runs"]:
-            told = f"note: the journal of run {one_line(run)} is not in this clone"
-            click.echo(f"{told}; get it with: skillgit sync --runs", err=True)
+    tell(problems(place.name, found["missing_runs"], found["unreadable"]), quiet=app.quiet)
 
 
-def _start(repo: Repository, place: Place, revision: str) -> str:
+def _start(repo: Repository, place: Place) -> str:
     """The commit to start from; empty for the working tree."""
-    if revision:
-        return repo.commit(revision)
     if repo.top and (repo.top / place.document).is_file():
+        if not repo.head() or not repo.git.text("ls-files", "--", f":(top,literal){place.document}"):
+            raise GitError(f"{place.document} is not in git yet", fix=f"git add {place.document}, and git commit")
         return ""
     if repo.resolve(f"HEAD:{place.document}"):
         return repo.commit("HEAD")

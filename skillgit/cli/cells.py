@@ -9,6 +9,8 @@ from typing import Any
 
 import click
 
+from skillgit.report.safe import visible
+
 _STYLES: Mapping[str, dict[str, Any]] = {
     "title": {"bold": True},
     "added": {"fg": "green"},
@@ -19,10 +21,11 @@ _STYLES: Mapping[str, dict[str, Any]] = {
 
 
 def score(part: Mapping[str, Any]) -> str:
-    """A hard score, the bound that a partial measurement proves, or a dash."""
+    """The gate score (hard where only that is told), the bound that a partial measurement proves, or a dash."""
     if "at_most" in part:
         return f"≤{part['at_most']:.3f}"
-    return f"{part['hard']:.3f}" if part.get("hard") is not None else "–"
+    value = part.get("score", part.get("hard"))
+    return "–" if value is None else f"{value:.3f}"
 
 
 def change(value: float | None) -> str:
@@ -39,9 +42,13 @@ def plain(text: str) -> str:
     """Text of others, safe to print among markup."""
     from rich.markup import escape
 
-    from skillgit.report.safe import visible
-
     return escape(visible(text))
+
+
+def tell(lines: Iterable[str], *, quiet: bool) -> None:
+    """What a person should know beside the result, on standard error."""
+    for line in () if quiet else lines:
+        click.echo(f"note: {line}", err=True)
 
 
 def columns(rows: Sequence[Sequence[str]]) -> list[str]:
@@ -62,7 +69,18 @@ def faint(text: str) -> str:
 def styled(lines: Iterable[tuple[str, str]]) -> list[str]:
     """Lines given with their style, coloured where that is wanted."""
     colour = coloured()
-    return [click.style(text, **_STYLES.get(style, {})) if colour else text for style, text in lines]
+    return [click.style(text, **_STYLES[style]) if colour and style else text for style, text in lines]
+
+
+def patch(text: str) -> str:
+    """A patch as people see it: safe to print, and coloured where that is wanted."""
+    return "\n".join(styled((_side(line), line) for line in visible(text).split("\n")))
+
+
+def _side(line: str) -> str:
+    if line.startswith(("+++ ", "--- ", "diff ", "index ")):
+        return "title"
+    return {"+": "added", "-": "removed", "@": "moved"}.get(line[:1], "")
 
 
 def coloured() -> bool:

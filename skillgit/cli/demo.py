@@ -36,7 +36,7 @@ def demo(app: App, folder: Path | None, config: str, overrides: tuple[str, ...],
     app.say(f"repository {place}")
     repo = Repository.open(place)
     extra = ["model.backend=scripted", f"model.script={place / 'script.json'}"] if scripted else []
-    settings = load(app, repo, config or "demo", [*extra, *overrides])
+    settings = load(app, repo.root, config or "demo", [*extra, *overrides])
     prepared = prepare(repo, settings, _SKILL, cwd=place)
     run_training(prepared, _sink(app, as_json=as_json))
     if not as_json and not app.quiet:

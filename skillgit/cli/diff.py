@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skillgit.cli.app import App, complete_skill, json_option, pass_app, print_json
-from skillgit.cli.cells import styled
+from skillgit.cli.cells import styled, tell
 from skillgit.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -38,7 +38,9 @@ def diff(app: App, before: str, after: str, skill: str, stat: bool, form: str, a
     if stat and form != "text":
         raise ConfigError("--stat is plain text", fix="leave out --stat or --format")
     repo = app.repo()
-    after, skill = _told(repo, after, skill)
+    named, (after, skill) = after, _told(repo, after, skill)
+    if named and named == after and not skill:
+        tell(_ambiguous(app, repo, before, after), quiet=app.quiet)
     one, other = sides(repo, before, after, named=_file(app, repo, skill))
     skills = differences(repo, one, other, skill, app.folder)
     if as_json:
@@ -53,6 +55,18 @@ def _told(repo: Repository, after: str, skill: str) -> tuple[str, str]:
         return after, skill
     known = repo.resolve(f"{after}^{{commit}}") or (":" in after and repo.resolve(after))
     return (after, "") if known else ("", after)
+
+
+def _ambiguous(app: App, repo: Repository, before: str, name: str) -> list[str]:
+    """What to say of a name that is both a revision's and a skill's."""
+    from skillgit.errors import SkillError
+    from skillgit.git.skillstore import find
+
+    try:
+        path = find(repo, name, cwd=app.folder).path
+    except SkillError:
+        return []
+    return [f"{name} is taken as a revision; for the skill of that name: skillgit diff {before} {path}"]
 
 
 def _file(app: App, repo: Repository, skill: str) -> str:

@@ -19,21 +19,27 @@ from skillgit.git.health import Check
 
 if TYPE_CHECKING:
     from skillgit.git.repository import Repository
+    from skillgit.models.control import Control
 
 _GIT = (2, 34)
 
 
 @click.command(short_help="Check the set-up.")
+@click.option("--models", is_flag=True, help="Also ask each role's model two tiny questions, which may cost a little.")
 @json_option
 @pass_app
-def doctor(app: App, as_json: bool) -> None:
+def doctor(app: App, models: bool, as_json: bool) -> None:
     """Check git, the repository in every worktree, records, the configuration, models and tasks.
 
-    Changes nothing. Exits 1 on a failure; what only matters to some users is marked with a dash.
+    Changes nothing, and asks no model without --models. Exits 1 on a failure; what only matters to some users is
+    marked with a dash.
     """
     checks = list(_checks(app))
+    asked = _asked(app) if models else []
+    checks += [check for found in asked for check in _shown(found)]
     if as_json:
-        print_json({"checks": [asdict(check) for check in checks]})
+        more = {"models": [asdict(found) for found in asked]} if models else {}
+        print_json({"checks": [asdict(check) for check in checks], **more})
     else:
         marks = {True: "[green]ok[/]  ", False: "[red]FAIL[/]", None: "[dim]–[/]   "}
         for check in checks:
@@ -134,9 +140,48 @@ def _configuration(app: App, repo: Repository) -> str:
     from skillgit.models.base import ROLES
     from skillgit.models.roles import role_spec
 
-    config = load(app, repo, "", ())
+    config = load(app, repo.root)
     specs = [role_spec(config, role, os.environ, repo.root) for role in ROLES]
     return ", ".join(f"{spec.role} {spec.backend}/{spec.model}" for spec in specs)
+
+
+def _asked(app: App) -> list[Control]:
+    """What each role's model answers: at most two calls for each."""
+    import dataclasses
+
+    from skillgit.cli.models import place
+    from skillgit.evals.setup import make_model
+    from skillgit.models.base import ROLES
+    from skillgit.models.control import control
+    from skillgit.models.readiness import readiness
+
+    try:
+        here, repo = place(app), app.repo()
+    except SkillgitError:
+        return []  # the checks before have told
+    # A try that fails is what is to be seen, so it is not repeated.
+    config = dataclasses.replace(here.config, model=dataclasses.replace(here.config.model, retries=0))
+    found = []
+    for role in ROLES:
+        ready = readiness(here, here.uses(role), role)
+        found.append(control(role, ready, partial(make_model, repo, config, role, os.environ)))
+    return found
+
+
+def _shown(found: Control) -> Iterator[Check]:
+    """What a role's control showed, as checks."""
+    name = f"{found.role} model"
+    if not found.calls or not found.ok:
+        yield Check(name, found.ok, f"{found.backend}: {found.said}", found.fix)
+    else:
+        where = f" at {found.address}" if found.address else ""
+        yield Check(name, True, f"{found.backend}/{found.model}{where} answered in {found.latency:.1f} s; {found.used}")
+    if found.schema is not None:
+        detail = "JSON follows a schema" if found.schema else f"no JSON that follows a schema: {found.schema_said}"
+        fix = "the optimizer's replies are JSON: use a model that can" if found.role == "optimizer" else ""
+        yield Check(f"{found.role} JSON", found.schema or None, detail, fix)
+    for need in (need for need in found.program if need.ok is not False):
+        yield Check(f"{found.role} {need.name}", need.ok, need.detail, need.fix)
 
 
 def _local() -> Check:
@@ -153,7 +198,7 @@ def _tasks(app: App, repo: Repository) -> Iterator[Check]:
 
     def counts(name: str) -> str:
         place = find(repo, name)
-        _, splits = load_tasks(repo, load(app, repo, "", ()), place)
+        _, splits = load_tasks(repo, load(app, repo.root), place)
         return f"{len(splits.train)} train, {len(splits.val)} val, {len(splits.test)} test"
 
     for folder in sorted((repo.root / "evals").glob("*")):

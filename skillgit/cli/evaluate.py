@@ -35,7 +35,7 @@ def evaluate(app: App, /, skill: str, revision: str, file: Path | None, split: s
     from skillgit.tasks.splits import split_name
 
     repo = app.repo()
-    config = load(app, repo, options["config"], options["overrides"])
+    config = load(app, repo.root, options["config"], options["overrides"])
     place, version = _subject(app, repo, config, skill, revision, file)
     names = ("train", "val", "test") if split == "all" else (split_name(split),)
     dry = options["dry_run"]
@@ -101,14 +101,17 @@ def _measure(
 ) -> list[dict[str, Any]]:
     """Measure the named splits, those that hold tasks, within one budget, and keep the records."""
     import os
+    from functools import partial
 
     from skillgit.evals import meter, setup
+    from skillgit.models.pending import answered, held
     from skillgit.report.training import TrainingView
 
     view = TrainingView(app.console(stderr=True), quiet=app.quiet)
     run, budget = f"eval-{version.object}", setup.make_budget(config)
     try:
         with meter.opened(repo, config, place, run, budget, view, os.environ) as measuring:
-            return [measuring.split(version, name) for name in names if getattr(measuring.splits, name)]
+            measure = held(partial(measuring.split, version))
+            return answered(measure(name) for name in names if getattr(measuring.splits, name))
     finally:
         view.close()

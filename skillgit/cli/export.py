@@ -84,7 +84,8 @@ def export(
         return
     app.console().print(f"{'would be ' * dry_run}{done.action}", f"{package.object[:12]}  {done.folder}", markup=False)
     if done.backup:
-        app.say(f"local edits  git cherry-pick {done.backup} brings them into the repository")
+        kept = f"{'would be ' * dry_run}kept"
+        app.say(f"{kept}       what was there; git cherry-pick {done.backup} brings it into the repository")
 
 
 def _of_agent(repo: Repository, agent: str, name: str, *, user: bool) -> Target:

@@ -21,20 +21,19 @@ def _lint(app: App, args: Sequence[str]) -> None:
     """Lint the skills with staged changes, and those of the files that the framework names (`--all-files`)."""
     from skillgit.git.hooks.indexed import changed, index_env, touches_skills
 
-    env = index_env(app.folder, os.environ)
+    # Opening a repository forgets the variables that git exports to its hooks.
+    environ = dict(os.environ)
     repo = app.repo()
+    env = index_env(repo, environ)
     paths = list(changed(repo, env))
     if not args and not touches_skills(repo, env, paths):
         return
     # Only now: most commits touch no skill, and need not wait for all that linting loads.
-    from skillgit.cli.lint import lint
+    from skillgit.cli.lint import check_staged
 
-    os.environ.update(env)  # the repository just opened has forgotten it
     quiet = App(app.folder, quiet=True, verbose=app.verbose)
     # The framework names no file that is removed, or that its pattern does not know as one of a skill.
-    given = ["--", *args, *paths] if args else []
-    if code := lint.main(["--staged", *given], standalone_mode=False, obj=quiet):
-        raise click.exceptions.Exit(code)
+    check_staged(quiet, repo, env, [*args, *paths] if args else [])
 
 
 def _commit_msg(app: App, args: Sequence[str]) -> None:
@@ -66,7 +65,7 @@ def _pre_push(app: App, args: Sequence[str]) -> None:
     from skillgit.git.hooks.pushes import from_framework, from_lines
 
     repo = app.repo()
-    policy = load(app, repo, "", ()).git.push_gate
+    policy = load(app, repo.root).git.push_gate
     if policy == "off":
         return
     # git gives the remote's name and URL; the framework gives no arguments, and has read standard input itself.

@@ -43,7 +43,7 @@ def import_run(app: App, directory: Path, skill: str, path: str, dry_run: bool, 
     from skillgit.train.import_run import import_run as take_over
 
     repo = app.repo()
-    sign = load(app, repo, "", ()).git.sign == "auto"
+    sign = load(app, repo.root).git.sign == "auto"
     found = take_over(repo, directory, skill=skill, path=path, dry_run=dry_run, sign=sign)
     if as_json:
         print_json(_document(found, dry_run=dry_run))

@@ -31,8 +31,9 @@ model:
 def init(app: App, dry_run: bool, as_json: bool) -> None:
     """Set up this repository for skills. Safe to repeat; each thing set is reported.
 
-    Sets how git shows, keeps and merges skillgit's notes, adds lines to .gitattributes so that skills have the same
-    bytes everywhere, and writes a skillgit.yaml to fill in. Commits nothing.
+    Sets how git shows, keeps and merges skillgit's notes, and that git merges skills rule by rule. Adds lines to
+    .gitattributes, so that this holds for skills and they have the same bytes everywhere, and writes a skillgit.yaml to
+    fill in. Commits nothing.
     """
     from skillgit.git import install
 
@@ -42,7 +43,7 @@ def init(app: App, dry_run: bool, as_json: bool) -> None:
         was = install.is_set(repo, setting)
         if not was and not dry_run:
             install.apply(repo, setting)
-        done.append({"what": f"{setting.key} = {setting.value}", "why": setting.why, "changed": not was})
+        done.append({"what": setting.shown, "why": setting.why, "changed": not was})
     if repo.top:
         done += _files(repo, repo.top, dry_run=dry_run)
     if as_json:
@@ -61,7 +62,11 @@ def _files(repo: Repository, top: Path, *, dry_run: bool) -> Iterator[dict[str, 
     lines = install.missing_attributes(repo)
     if lines and not dry_run:
         install.add_attributes(repo, lines)
-    yield {"what": ".gitattributes", "why": "skills have the same bytes everywhere", "changed": bool(lines)}
+    yield {
+        "what": ".gitattributes",
+        "why": "skills have the same bytes everywhere and merge by rule",
+        "changed": bool(lines),
+    }
     config = top / "skillgit.yaml"
     fresh = not config.exists()
     if fresh and not dry_run:

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import click
 
-from skillgit.cli.app import App, pass_app, print_json
+from skillgit.cli.app import App, load, pass_app, print_json
 from skillgit.errors import CheckFailedError, ConfigError
 
 if TYPE_CHECKING:
-    from skillgit.config.schema import Config
+    from skillgit.git.repository import Repository
     from skillgit.report.linting import Report
-    from skillgit.skills.lint.rules import Policy
 
 
 @click.command(short_help="Check skills.")
@@ -60,6 +59,13 @@ def lint(
     _check(report, strict)
 
 
+def check_staged(app: App, repo: Repository, env: Mapping[str, str], paths: Sequence[str]) -> None:
+    """Judge and show what is staged, for a hook. Raises `CheckFailedError` for an error."""
+    report = _judged(app, repo, env, paths)
+    _show(app, report, "text")
+    _check(report, strict=False)
+
+
 def _explain(name: str, as_json: bool) -> None:
     from dataclasses import asdict
 
@@ -75,48 +81,45 @@ def _explain(name: str, as_json: bool) -> None:
         click.echo(listed() if name == "list" else explained(rules()[name]))
 
 
-def _policy(app: App, root: Path, profile: str) -> tuple[Config, Policy]:
-    from skillgit.config.load import load_config
-    from skillgit.report.linting import policy_of
-
-    def report(line: str) -> None:
-        if not app.quiet:
-            click.echo(f"note: {line}", err=True)
-
-    config = load_config(root, report=report)
-    return config, policy_of(config, profile)
-
-
 def _folders(app: App, paths: tuple[str, ...], profile: str, fix: bool, dry_run: bool) -> Report:
     from dataclasses import replace
 
     from skillgit.git.skillfiles import top_of
-    from skillgit.report.linting import lint_folders, mend
+    from skillgit.report.linting import lint_folders, mend, policy_of
 
     root = top_of(app.folder) or app.folder
-    config, policy = _policy(app, root, profile)
+    config = load(app, root)
+    policy = policy_of(config, profile)
     names, patch = mend(app.folder, paths, policy, write=not dry_run) if fix else ((), "")
     report = lint_folders(app.folder, root, paths, config, policy)
     return replace(report, fixed=() if dry_run else names, patch=patch if dry_run else "")
 
 
 def _staged(app: App, paths: tuple[str, ...], profile: str) -> Report:
-    from skillgit.git.stagedskills import index_file
-    from skillgit.report.linting import lint_staged
+    from skillgit.git.hooks.indexed import index_env
 
     # Opening a repository forgets the variables of the hook that calls us.
     environ = dict(os.environ)
     repo = app.repo()
-    config, policy = _policy(app, repo.root, profile)
-    return lint_staged(repo, app.folder, paths, index_file(environ, repo.root), config, policy)
+    return _judged(app, repo, index_env(repo, environ), paths, profile)
+
+
+def _judged(app: App, repo: Repository, env: Mapping[str, str], paths: Sequence[str], profile: str = "") -> Report:
+    from skillgit.report.linting import lint_staged, policy_of
+
+    config = load(app, repo.root)
+    return lint_staged(repo, app.folder, paths, env, config, policy_of(config, profile))
 
 
 def _show(app: App, report: Report, form: str) -> None:
     from skillgit.report.lint import FORMATS, on_terminal, summary
+    from skillgit.report.safe import visible
 
+    if form in ("github", "sarif"):
+        report = _for_platform(app, report)
     if form == "text":
         for name in report.fixed:
-            app.say(f"mended {name}")
+            app.say(f"mended {visible(name)}")
         if report.patch:
             # With colour allowed, click takes nothing out of what is piped on.
             click.echo(on_terminal(report.patch) if sys.stdout.isatty() else report.patch, nl=False, color=True)
@@ -125,6 +128,15 @@ def _show(app: App, report: Report, form: str) -> None:
         click.echo(text)
     if form == "text":
         app.say(summary(report))
+
+
+def _for_platform(app: App, report: Report) -> Report:
+    """GitHub knows files by their paths from the top folder only."""
+    from skillgit.git.skillfiles import top_of
+    from skillgit.report.linting import seen_from
+
+    top = top_of(app.folder)
+    return report if top is None else seen_from(report, app.folder, top)
 
 
 def _check(report: Report, strict: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sys
@@ -11,7 +12,7 @@ from pathlib import Path
 import click
 
 from skillgit import __version__
-from skillgit.errors import SkillgitError
+from skillgit.errors import PendingAnswerError, SkillgitError
 
 # Name: module, help line. Help is kept here so that `--help` imports no command.
 _GROUPS = {
@@ -135,6 +136,8 @@ def run(args: list[str]) -> int:
         cli.main(args, prog_name="skillgit", standalone_mode=False)
     except SkillgitError as error:
         click.echo(f"error: {error}", err=True)
+        if isinstance(error, PendingAnswerError) and "--json" in args:
+            click.echo(json.dumps(error.to_json(), ensure_ascii=False))
         return error.exit_code
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message(), err=True)

@@ -33,7 +33,7 @@ def noise(app: App, /, skill: str, revision: str, confidence: float, **options: 
     from skillgit.report.training import TrainingView
 
     repo = app.repo()
-    config = load(app, repo, options["config"], options["overrides"])
+    config = load(app, repo.root, options["config"], options["overrides"])
     place = find(repo, skill, path=config.skill.path, cwd=app.folder)
     version = read_version(repo, repo.commit(revision), place)
     if version is None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skillgit.cli.app import App, complete_skill, json_option, pass_app, print_json
+from skillgit.cli.cells import patch
 from skillgit.errors import NeedsPersonError
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ def _print_plan(document: Mapping[str, Any]) -> None:
             echo(hunk)
     if document["conflicts"]:
         return
-    echo(document["patch"])
+    click.echo(patch(document["patch"]))
     prediction = document["predicted"]
     name = document["skill"]
     echo(f"predicted  {line(prediction)}" if prediction else f"predicted  unmeasured until: skillgit eval {name}")

@@ -7,7 +7,7 @@ import sys
 import click
 
 from skillgit.cli.app import App, complete_skill, json_option, pass_app, print_json
-from skillgit.cli.cells import coloured, styled
+from skillgit.cli.cells import patch, styled
 
 
 @click.command(short_help="Show one version.")
@@ -18,11 +18,10 @@ from skillgit.cli.cells import coloured, styled
 def show(app: App, revision: str, skill: str, as_json: bool) -> None:
     """Show the version REVISION: its patch, the gate's decision, flipped tasks, the analysts' reasoning, and usage.
 
-    RUN:STEP, or the id of a candidate as `skillgit log --rejected` prints it, shows what was not accepted too. SKILL
-    may be left out when only one skill is changed.
+    A candidate that was not accepted has no commit: skillgit log SKILL --rejected lists them, and RUN:STEP, or the id
+    printed there, shows one. SKILL may be left out when only one skill is changed.
     """
     from skillgit.report import show_text
-    from skillgit.report.safe import visible
     from skillgit.report.show import show as described
 
     shown = described(app.repo(), revision, skill, app.folder)
@@ -30,13 +29,7 @@ def show(app: App, revision: str, skill: str, as_json: bool) -> None:
         print_json(shown)
         return
     click.echo("\n".join(styled(show_text.lines(shown))))
-    if not shown["patch"]:
-        return
-    click.echo()
-    if coloured():
-        from rich.syntax import Syntax
-
-        app.console().print(Syntax(visible(shown["patch"]), "diff", background_color="default"))
-    else:
+    if shown["patch"]:
         # What goes to a program stays as it is, so that the patch can be applied.
-        click.echo(visible(shown["patch"]) if sys.stdout.isatty() else shown["patch"])
+        text = patch(shown["patch"]) if sys.stdout.isatty() else shown["patch"]
+        click.echo(f"\n{text}", nl=not text.endswith("\n"))

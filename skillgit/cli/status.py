@@ -30,6 +30,7 @@ def status(app: App, skill: str, as_json: bool) -> None:
       current     as in HEAD
       behind      an older version of HEAD's history
       ahead       a version that is on another branch
+      removed     a version of a skill that HEAD has no more
       edited      changed since it was exported
       unknown     a version that this clone does not have
       foreign     of the same name, but not exported from here

@@ -53,9 +53,12 @@ def sync(app: App, remote: str, runs: bool, dry_run: bool, as_json: bool) -> Non
 def _print(app: App, remote: str, notes: Sequence[RefReport], runs: Sequence[RunReport], dry_run: bool) -> None:
     would = "would be " if dry_run else ""
     for report in notes:
-        pushed = "" if dry_run or not report.pushed else ", pushed"
-        app.console().print(f"{report.ref}  {report.received} lines {would}received, {report.sent} {would}sent{pushed}")
+        lines = [f"{report.received} lines {would}received", f"{report.sent} {would}sent"]
+        lines += [f"{report.removed} {would}removed, as on the other side"] if report.removed else []
+        lines += ["pushed"] if report.pushed else ["refused"] if report.refused else []
+        app.console().print(f"{report.ref}  {', '.join(lines)}")
     for run in runs:
-        app.console().print(f"{plain(run.ref)}  {run.action}{f': {plain(run.why)}' if run.why else ''}")
-    if not any(report.received or report.sent or report.refused for report in notes) and not runs:
+        moved = would if run.action in ("received", "sent") else ""
+        app.console().print(f"{plain(run.ref)}  {moved}{run.action}{f': {plain(run.why)}' if run.why else ''}")
+    if not runs and not any(report.received or report.sent or report.removed or report.refused for report in notes):
         app.say(f"nothing new here or on {remote}")

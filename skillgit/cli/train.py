@@ -97,7 +97,7 @@ def _prepare(app: App, repo: Repository, skill: str, options: dict[str, Any]) ->
                 "a run goes on with its own configuration", fix="drop all options but --resume and limits"
             )
         return prepare_resume(repo, skill, options["resume"], limits)
-    config: Config = load(app, repo, options["config"], [*_shortcuts(options), *options["overrides"]])
+    config: Config = load(app, repo.root, options["config"], [*_shortcuts(options), *options["overrides"]])
     config = dataclasses.replace(config, budget=dataclasses.replace(config.budget, **limits))
     return prepare(repo, config, skill, cwd=app.folder, fresh=options["fresh"])
 

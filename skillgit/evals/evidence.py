@@ -8,6 +8,7 @@ from typing import Any
 
 from skillgit.evals.gate import Metric, flips
 from skillgit.evals.records import best_record
+from skillgit.evals.shapes import sound_record, sound_results
 from skillgit.git import notes
 from skillgit.git.repository import Repository
 
@@ -66,10 +67,20 @@ def whole_score(record: Mapping[str, Any]) -> float | None:
 
 def read_evidence(repo: Repository, objects: Iterable[str]) -> dict[str, Evidence]:
     """Everything recorded about skill objects; one without records has empty evidence."""
+    records = read_records(repo, objects)
+    results = notes.read_records(repo, notes.RESULTS, [name for name, found in records.items() if found])
+    return {name: Evidence(tuple(found), _tables(results.get(name, []))) for name, found in records.items()}
+
+
+def read_records(repo: Repository, objects: Iterable[str]) -> dict[str, list[Mapping[str, Any]]]:
+    """The records of each skill object, without per-task results.
+
+    A record names the object that it measured: one copied to another object proves nothing about that one. One whose
+    values are not what they should be is left out too, like a line that is no JSON; `skillgit notes repair` names it.
+    """
     names = list(dict.fromkeys(objects))
-    records = notes.read_records(repo, notes.EVALS, names)
-    results = notes.read_records(repo, notes.RESULTS, [name for name in names if records.get(name)])
-    return {name: _evidence(name, records.get(name, []), results.get(name, [])) for name in names}
+    found = notes.read_records(repo, notes.EVALS, names)
+    return {name: [r for r in found.get(name, ()) if r.get("skill") == name and sound_record(r)] for name in names}
 
 
 def compare(before: Evidence, after: Evidence, split: str = "val") -> Comparison | None:
@@ -113,11 +124,8 @@ def comparable(evidence: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str,
     return kept
 
 
-def _evidence(name: str, records: Sequence[Mapping[str, Any]], results: Sequence[Mapping[str, Any]]) -> Evidence:
-    # A record names the object that it measured: a note copied to another object proves nothing about that one.
-    own = tuple(record for record in records if record.get("skill") == name)
-    tables = {str(line.get("record")): line["tasks"] for line in results if isinstance(line.get("tasks"), dict)}
-    return Evidence(own, tables)
+def _tables(results: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Mapping[str, float]]]:
+    return {str(line.get("record")): line["tasks"] for line in results if sound_results(line)}
 
 
 def _values(tasks: Mapping[str, Mapping[str, float]], metric: Metric) -> dict[str, float]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from skillgit.evals.gate import ACCEPTED
 from skillgit.evals.records import best_record
+from skillgit.evals.shapes import sound_record
 from skillgit.git import notes
 from skillgit.git.repository import Repository
 from skillgit.git.rewrite import changed_objects, held_objects, read_all, rewrite
@@ -147,7 +148,7 @@ def _own(lines: Mapping[str, Sequence[str]]) -> dict[str, list[Record]]:
     """Skill object to its records; a record copied to another object proves nothing about that one."""
     found = {name: [record for line in of if (record := notes.record_of(line))] for name, of in lines.items()}
     own: dict[str, list[Record]] = {
-        name: [r for r in records if r.get("skill") == name] for name, records in found.items()
+        name: [r for r in records if r.get("skill") == name and sound_record(r)] for name, records in found.items()
     }
     return {name: records for name, records in own.items() if records}
 

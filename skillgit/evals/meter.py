@@ -90,5 +90,5 @@ def opened(
         setup.open_store(repo) as store,
         setup.open_caller(repo, config, "target", store, budget, run, sink, environ) as target,
     ):
-        rollouts = setup.make_rollouts(config, benchmark, target, sink)
+        rollouts = setup.make_rollouts(repo, config, place, benchmark, target, sink)
         yield Meter(repo, config, benchmark, splits, rollouts, target, store, run)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import partial
 from typing import Any
 
@@ -20,9 +21,7 @@ from skillgit.events import SearchPlanned, Sink, VersionMeasured
 from skillgit.git.lineage import Lineage, lineage
 from skillgit.git.repository import Repository
 from skillgit.git.skillstore import Place, Version, read_version
-from skillgit.models import registry as backends
 from skillgit.models.budget import Budget, Limits
-from skillgit.models.roles import role_spec
 from skillgit.tasks.base import Benchmark, Splits, Task
 
 _SPLITS = ("val", "train", "test", "confirm")
@@ -98,7 +97,10 @@ def look_up(repo: Repository, config: Config, place: Place, question: Question, 
             raise GitError(f"{revision[:12]} holds no {place.document}", fix=f"git log -- {place.path}")
     versions = lineage(repo, place, question.good, question.bad)
     if versions.nodes[0].object == versions.nodes[-1].object:
-        raise CheckFailedError("nothing to find: both revisions hold the same skill")
+        raise CheckFailedError(
+            "nothing to find: both revisions hold the same skill",
+            fix=f"take others: skillgit log {place.name} lists the versions",
+        )
     conditions = _conditions(repo, config, benchmark, splits, split, environ)
     metric = conditions.metric if question.metric == "score" else Metric(question.metric)
     evidence = read_evidence(repo, [node.object for node in versions.nodes])
@@ -166,7 +168,11 @@ def _subject(splits: Splits, question: Question) -> tuple[str, Task | None]:
         for name in names:
             if task := next((task for task in getattr(splits, name) if task.id == question.task), None):
                 return name, task
-        raise TaskError(f"there is no task {question.task!r}", why=f"looked in {', '.join(names)}")
+        known = [task.id for name in names for task in getattr(splits, name)]
+        like = ", ".join(get_close_matches(question.task, known)) or ", ".join(known[:3])
+        raise TaskError(
+            f"there is no task {question.task!r}", why=f"looked in {', '.join(names)}", fix=f"take one of {like}"
+        )
     if not getattr(splits, names[0]):
         raise TaskError(f"there are no {names[0]} tasks", fix="add them, or name another split")
     return names[0], None
@@ -176,7 +182,7 @@ def _conditions(
     repo: Repository, config: Config, benchmark: Benchmark, splits: Splits, split: str, environ: Mapping[str, str]
 ) -> Conditions:
     """The present conditions, without making the target ready to be called."""
-    model = backends.build(role_spec(config, "target", environ, repo.root))
+    model = setup.make_model(repo, config, "target", environ)
     try:
         with setup.open_store(repo) as store:
             return setup.conditions(config, benchmark, splits, split, Caller(model, store, Budget(Limits()), ""))

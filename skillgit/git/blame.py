@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from skillgit.errors import GitError
 from skillgit.git.repository import Repository
 
 _LAST_SECOND = 253402300799  # of the year 9999; git takes times that no calendar holds
@@ -51,7 +52,12 @@ def blame(repo: Repository, revision: str, path: str, lines: str = "") -> tuple[
     """
     args = ["--porcelain", "--no-textconv", "--encoding=UTF-8", *(["-L", lines] if lines else [])]
     # Revisions come resolved, so that they cannot be taken for options.
-    out = repo.git.run("-c", "core.quotePath=false", "blame", *args, *([revision] if revision else []), "--", path)
+    try:
+        out = repo.git.run("-c", "core.quotePath=false", "blame", *args, *([revision] if revision else []), "--", path)
+    except GitError as error:
+        if not lines:
+            raise
+        raise GitError(f"there are no lines {lines}", why=error.why, fix="leave out -L to see all lines") from error
     return _parse(out.decode("utf-8", "replace").split("\n"))
 
 

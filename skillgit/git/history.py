@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from skillgit.errors import GitError
 from skillgit.git.objects import Entry
 from skillgit.git.repository import Repository
+from skillgit.git.scratch import index_copy
 
 _TRAILERS = ("Run", "Step", "Epoch", "Gate", "Evidence")
 # Each field ends with a NUL, the one byte that no commit message can hold.
@@ -125,15 +123,16 @@ def working_tree(repo: Repository, document: str = "") -> str:
     """
     if repo.top is None:
         raise GitError("a bare repository has no working tree", fix="name both revisions to compare")
-    with tempfile.TemporaryDirectory(prefix="skillgit-") as folder:
-        copy = {"GIT_INDEX_FILE": f"{folder}/index"}
-        index = Path(repo.git.text("rev-parse", "--path-format=absolute", "--git-path", "index"))
-        if index.is_file():
-            shutil.copy2(index, copy["GIT_INDEX_FILE"])
+    with index_copy(repo) as copy:
         if paths := list(_present(repo, document, copy)):
             # Names go in on standard input: there may be more than a command line holds.
             names = "\0".join(f":(top,literal){path}" for path in paths).encode("utf-8", "surrogateescape")
             repo.git.run("add", "--all", "--pathspec-from-file=-", "--pathspec-file-nul", data=names, env=copy)
+        # What is still unmerged is no skill; git makes no tree as long as it is there.
+        rows = repo.git.run("ls-files", "--unmerged", "-z", "--full-name", ":/", env=copy).split(b"\0")[:-1]
+        unmerged = b"".join(row.split(b"\t", 1)[1] + b"\0" for row in rows)
+        if unmerged:
+            repo.git.run("update-index", "--force-remove", "-z", "--stdin", data=unmerged, env=copy)
         return repo.git.text("write-tree", env=copy)
 
 

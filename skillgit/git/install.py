@@ -25,12 +25,23 @@ _DRIVER = "merge.skillgit.driver"
 
 @dataclass(frozen=True)
 class Setting:
-    """One value in the repository's configuration; `shared` keys may hold values of others beside ours."""
+    """One value in the repository's configuration.
+
+    Attributes:
+        shared: the key may hold values of others beside ours.
+        short: what to show of a long value.
+    """
 
     key: str
     value: str
     why: str
     shared: bool = False
+    short: str = ""
+
+    @property
+    def shown(self) -> str:
+        """Key and value for a person."""
+        return f"{self.key} = {self.short or self.value}"
 
 
 def driver_command(python: str) -> str:
@@ -56,7 +67,7 @@ SETTINGS = (
     Setting("notes.skillgit/results.mergeStrategy", "cat_sort_uniq", "results of two clones are united"),
     Setting("notes.skillgit/gates.mergeStrategy", "cat_sort_uniq", "gate lines of two clones are united"),
     Setting("merge.skillgit.name", "skills by section and rule", "git names the driver"),
-    Setting(_DRIVER, driver_command(sys.executable), "skills are merged rule by rule"),
+    Setting(_DRIVER, driver_command(sys.executable), "skills are merged rule by rule", short="skillgit merge-driver …"),
 )
 
 

@@ -43,11 +43,10 @@ def lineage(repo: Repository, place: Place, old: str, new: str) -> Lineage:
         GitError: `old` is not an ancestor of `new`.
     """
     if not repo.git.succeeds("merge-base", "--is-ancestor", old, new):
-        base = repo.git.text("merge-base", old, new, ok=(0, 1))[:12]
         raise GitError(
             f"{old[:12]} is not an ancestor of {new[:12]}",
             why="only versions that lie between the two can be searched",
-            fix=f"start from where they part: --good {base}" if base else "give two commits of one history",
+            fix=_other_ends(repo, old, new),
         )
     above = _paths(repo, old, new)
     usable = _usable(repo, place, list(above))
@@ -58,6 +57,13 @@ def lineage(repo: Repository, place: Place, old: str, new: str) -> Lineage:
         heads[commit] = _heads(nodes, commit, usable.get(commit), from_)
     left_out = tuple(commit for commit in above if commit not in usable)
     return Lineage(_leading_to(nodes, heads[new][0]), left_out)
+
+
+def _other_ends(repo: Repository, old: str, new: str) -> str:
+    base = repo.git.text("merge-base", old, new, ok=(0, 1)).split("\n")[0].strip()
+    if base == new:
+        return f"the good one is the later of the two: --good {new[:12]} --bad {old[:12]} if that is what you mean"
+    return f"start from where they part: --good {base[:12]}" if base else "give two commits of one history"
 
 
 def _paths(repo: Repository, old: str, new: str) -> dict[str, tuple[str, ...]]:

@@ -7,6 +7,7 @@ repository's lock and moved with its expected old value, and lines are only ever
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import reduce
@@ -20,6 +21,8 @@ RESULTS = "refs/notes/skillgit/results"
 GATES = "refs/notes/skillgit/gates"
 
 _MANY = 32  # from so many notes of one tree on, listing the tree is faster than looking each one up
+
+_DIGITS = 300  # of a whole number that still is a float
 
 Additions = Mapping[str, tuple[str, ...]]
 """Object id to the lines to add to its note."""
@@ -166,15 +169,31 @@ def _spread(lines: Sequence[str], at: int) -> tuple[int, str]:
     return (end - at + 1, canonical(record)) if record else (1, lines[at])
 
 
-def refuse_constant(name: str) -> None:
-    """What JSON cannot say (`NaN`, `Infinity`) is refused with `ValueError`."""
+def _refuse(name: str) -> None:
     raise ValueError(f"{name} is no JSON")
+
+
+def _finite(digits: str) -> float:
+    value = float(digits)
+    if not math.isfinite(value):
+        raise ValueError(f"{digits} is too large")
+    return value
+
+
+def _whole(digits: str) -> int:
+    if len(digits) > _DIGITS:
+        raise ValueError(f"{digits[:_DIGITS]}… is too large")
+    return int(digits)
+
+
+DECODER = json.JSONDecoder(parse_constant=_refuse, parse_float=_finite, parse_int=_whole)
+"""Reads what `canonical` can write again and arithmetic can use; other JSON is refused with `ValueError`."""
 
 
 def record_of(line: str) -> dict[str, Any] | None:
     """The JSON object that a line is, or `None` when it is none."""
     try:
-        value = json.loads(line, parse_constant=refuse_constant)
+        value = DECODER.decode(line)
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
-from skillgit.git.notes import canonical, encode, record_of, refuse_constant
-
-_DECODER = json.JSONDecoder(parse_constant=refuse_constant)
+from skillgit.git.notes import DECODER, canonical, encode, record_of
 
 
 def records_apart(text: str) -> list[str]:
@@ -38,7 +35,7 @@ def _record(text: str, at: int) -> tuple[dict[str, Any] | None, int]:
     if not text.startswith("{", at):
         return None, at
     try:
-        value, after = _DECODER.raw_decode(text, at)
+        value, after = DECODER.raw_decode(text, at)
     except (ValueError, RecursionError):
         return None, at
     return value, after

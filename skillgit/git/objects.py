@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import posixpath
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,6 +14,7 @@ from skillgit.git.repository import Repository
 
 # fast-import needs a ref to build a commit on. The stream ends by resetting it to nothing, so the ref never exists.
 _SCRATCH = "refs/skillgit/scratch"
+_FOLDER = "040000"
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,7 @@ def _change_stream(path: str, change: Change) -> bytes:
     if change is None:
         return b"D %s\n" % _quote(path)
     if isinstance(change, str):
-        change = Entry("040000", change)
+        change = Entry(_FOLDER, change)
     if isinstance(change, bytes):
         change = Entry("100644", change)
     mode, content = change.mode.encode(), change.object
@@ -181,6 +183,22 @@ def tree_id(repo: Repository, entries: Mapping[str, Entry]) -> str:
     return object_id(repo, "tree", bytes(data))
 
 
+def tree_of(repo: Repository, files: Mapping[str, Entry]) -> str:
+    """The id of the tree that git would make of these files; each has its path in it and the id of an object."""
+    entries: dict[str, Entry] = {}
+    below: dict[str, dict[str, Entry]] = {}
+    for path, entry in files.items():
+        name, _, rest = path.partition("/")
+        if rest:
+            below.setdefault(name, {})[rest] = entry
+        else:
+            entries[name] = entry
+    entries |= {name: Entry(_FOLDER, tree_of(repo, inner)) for name, inner in below.items()}
+    # git sorts a folder as if its name ended with a slash.
+    ordered = sorted(entries, key=lambda name: os.fsencode(f"{name}/" if name in below else name))
+    return tree_id(repo, {name: entries[name] for name in ordered})
+
+
 def resolve_many(repo: Repository, revisions: Sequence[str]) -> list[str | None]:
     """Object id of each revision in one process; `None` for each that does not exist."""
     if not revisions:
@@ -194,4 +212,7 @@ def _questions(revisions: Sequence[str]) -> bytes:
     """One line per revision, as `cat-file` takes them; it drops a carriage return at a line's end."""
     if any("\n" in revision or revision.endswith("\r") for revision in revisions):
         raise GitError("a path with a line break cannot be read")
-    return "".join(f"{revision}\n" for revision in revisions).encode("utf-8", "surrogateescape")
+    try:
+        return "".join(f"{revision}\n" for revision in revisions).encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError as error:
+        raise GitError("a path that is no text cannot be read") from error

@@ -142,7 +142,10 @@ class Repository:
         """Commit id of a revision. Raises `GitError` when there is none."""
         found = self.resolve(f"{revision}^{{commit}}")
         if found is None:
-            raise GitError(f"no commit is called {revision!r}", fix="git log --oneline --all shows what there is")
+            every = self.head() or self.refs()
+            fix = "git log --oneline --all shows what there is" if every else "git add FILES, then git commit"
+            why = "" if every else "nothing is committed in this repository yet"
+            raise GitError(f"no commit is called {revision!r}", why=why, fix=fix)
         return found
 
     @cached_property

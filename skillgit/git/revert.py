@@ -9,10 +9,10 @@ from pathlib import Path
 
 from skillgit.errors import ConfigError, GitError, SkillError
 from skillgit.git import history
-from skillgit.git.deploy.folder import Listing, stored, tree_of
+from skillgit.git.deploy.folder import Listing, stored
 from skillgit.git.lineage import brought
 from skillgit.git.mergefile import merge_file
-from skillgit.git.objects import Entry, object_id, read_blobs
+from skillgit.git.objects import Entry, object_id, read_blobs, tree_of
 from skillgit.git.repository import Repository
 from skillgit.git.skillstore import Place
 from skillgit.skills.document import Document
@@ -109,6 +109,12 @@ def _parent(repo: Repository, place: Place, commit: str) -> str:
             f"{commit[:12]} is a merge",
             why=f"it brought {', '.join(lessons)}" if lessons else "it brought no commit to the skill",
             fix=f"undo one of them: skillgit revert {lessons[0] if lessons else 'COMMIT'} {place.name}",
+        )
+    if parents and (source := history.renames(repo, parents[0], commit).get(place.document)):
+        raise ConfigError(
+            f"{commit[:12]} renamed the skill",
+            why=f"from {source} to {place.document}",
+            fix=f"git revert {commit[:12]}",
         )
     if not parents or repo.resolve(f"{parents[0]}:{place.document}") is None:
         raise ConfigError(

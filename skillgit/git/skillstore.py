@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-import shutil
-import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from skillgit.errors import GitError, SkillError
@@ -20,10 +18,13 @@ from skillgit.git.objects import (
     tree_id,
 )
 from skillgit.git.repository import Repository
+from skillgit.git.scratch import index_copy
 from skillgit.skills.document import Document
 
 FOLDERS = ("skills", ".agents/skills", ".claude/skills")
 """Where a skill is looked up by its name, in this order."""
+PROVENANCE = ".skillgit.json"
+"""The file that makes a folder an exported copy of a skill, which its name does not mean."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*")
 
 
@@ -44,11 +45,18 @@ class Place:
 
 @dataclass(frozen=True)
 class Version:
-    """One version of a skill: its git object id (content identity), its document, and that file's mode."""
+    """One version of a skill.
+
+    Attributes:
+        object: its git object id (content identity).
+        document, mode: the document and that file's mode.
+        base: of a version that is not written yet, a stored skill object with the same files but for the document.
+    """
 
     object: str
     document: Document
     mode: str = "100644"
+    base: str = field(default="", compare=False)
 
     @property
     def text(self) -> str:
@@ -65,23 +73,43 @@ def find(repo: Repository, skill: str, *, path: str = "", name: str = "", cwd: P
         name: what to call it, instead of after its folder or file.
 
     Raises:
-        SkillError: nothing is there, in HEAD or in the working tree.
+        SkillError: nothing is there, in HEAD or in the working tree; or only exported copies have the name.
     """
     if path and not inside(path.rstrip("/")):
         raise SkillError(f"skill.path is {path!r}", fix="give a folder or Markdown file as seen from the top folder")
-    named = [f"{folder}/{skill}" for folder in FOLDERS]
-    candidates = (
-        [path] if path else [name for name in [*named, *_relative(repo, skill, cwd)] if inside(name.rstrip("/"))]
-    )
-    for candidate in candidates:
-        if place := _place(repo, candidate.rstrip("/")):
+    named = [] if path else [f"{folder}/{skill}".rstrip("/") for folder in FOLDERS]
+    given = [path] if path else _relative(repo, skill, cwd)
+    candidates = [(one, True) for one in named if inside(one)]
+    candidates += [(one, False) for one in given if inside(one.rstrip("/"))]
+    copies = []
+    for candidate, by_name in candidates:
+        place = _place(repo, candidate.rstrip("/"))
+        if place and by_name and _is_copy(repo, place):
+            copies.append(place.path)
+        elif place:
             return replace(place, name=name) if name else place
+    if copies:
+        raise SkillError(
+            f"no skill {skill!r}, only copies that were exported: {', '.join(copies)}",
+            why="work on a copy would be lost with the next export",
+            fix=f"go where the skill itself is; or give the copy's path, or remove its {PROVENANCE} to make it a skill",
+        )
     raise SkillError(
         f"no skill {skill!r}",
         why="looked for "
-        + (", ".join(f"{c}/SKILL.md" for c in candidates) or "nothing, for it is not in the repository"),
+        + (
+            ", ".join(f"{candidate}/SKILL.md" for candidate, _ in candidates)
+            or "nothing, for it is not in the repository"
+        ),
         fix=f"skillgit new {skill}" if _NAME.fullmatch(skill) else "give a skill's name, folder or Markdown file",
     )
+
+
+def _is_copy(repo: Repository, place: Place) -> bool:
+    mark = f"{place.path}/{PROVENANCE}"
+    if repo.top and (repo.top / place.document).is_file():
+        return (repo.top / mark).is_file()
+    return repo.resolve(f"HEAD:{mark}") is not None
 
 
 def _relative(repo: Repository, skill: str, cwd: Path | None) -> list[str]:
@@ -118,11 +146,12 @@ def read_version(repo: Repository, revision: str, place: Place) -> Version | Non
 def with_document(repo: Repository, base: Version, place: Place, document: Document) -> Version:
     """`base` with another document. Its object id is computed; nothing is written until it is published."""
     blob = object_id(repo, "blob", document.encode())
+    stored = base.base or base.object
     if place.path == place.document:
-        return Version(blob, document, base.mode)
+        return Version(blob, document, base.mode, stored)
     name = place.document.rsplit("/", 1)[1]
-    entries = {**tree_entries(repo, base.object), name: Entry(base.mode, blob)}
-    return Version(tree_id(repo, entries), document, base.mode)
+    entries = {**tree_entries(repo, stored), name: Entry(base.mode, blob)}
+    return Version(tree_id(repo, entries), document, base.mode, stored)
 
 
 def changes_to(place: Place, version: Version, at: str = "", base: str = "") -> dict[str, Change]:
@@ -162,12 +191,7 @@ def uncommitted(repo: Repository, place: Place) -> dict[str, Entry | None]:
     skill = ("--", f":(top,literal){place.path}")
     if repo.git.run("ls-files", "--unmerged", *skill):
         raise GitError(f"{place.path} has merge conflicts", fix=f"settle them, then git add {place.path}")
-    with tempfile.TemporaryDirectory(prefix="skillgit-") as folder:
-        # On a copy of the index, so that the user's own stays as it is. Its time stamp tells git which files to reread.
-        copy = {"GIT_INDEX_FILE": f"{folder}/index"}
-        index = Path(repo.git.text("rev-parse", "--path-format=absolute", "--git-path", "index"))
-        if index.is_file():
-            shutil.copy2(index, copy["GIT_INDEX_FILE"])
+    with index_copy(repo) as copy:
         # What is not on disk at all (a sparse checkout) is as the index says.
         if (repo.top / place.path).exists():
             repo.git.run("add", "--all", *skill, env=copy)

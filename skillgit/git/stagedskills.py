@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from skillgit.errors import GitError, SkillError
-from skillgit.git.objects import Entry, read_blobs, resolve_many, tree_id
+from skillgit.git.hooks.indexed import Env, changed
+from skillgit.git.objects import Entry, read_blobs, resolve_many, tree_of
 from skillgit.git.repository import Repository
 from skillgit.git.skillfiles import printable
 from skillgit.skills.document import Document
@@ -35,32 +36,23 @@ class Staged:
     object: str
 
 
-def index_file(environ: Mapping[str, str], top: Path) -> str:
-    """The index that a calling hook names (`git commit -a` has one of its own); empty for the usual one.
-
-    To be asked before a repository is opened, which forgets what hooks export.
-    """
-    named = environ.get("GIT_INDEX_FILE", "")
-    return str(top / named) if named else ""
-
-
-def staged_skills(repo: Repository, cwd: Path, paths: Sequence[str], index: str = "") -> list[Staged]:
+def staged_skills(repo: Repository, cwd: Path, paths: Sequence[str], env: Env) -> list[Staged]:
     """The skills with staged changes, or those that hold `paths`.
 
     Args:
         paths: as seen from `cwd`; they may be gone from the working tree.
-        index: the index file, when it is not the usual one.
+        env: names the index; see `index_env`.
 
     Raises:
         GitError: a bare repository.
     """
     if repo.top is None:
         raise GitError("a bare repository has no index", fix="run it in a worktree")
-    entries = _read_index(repo, index)
-    changed = _changed(repo, index, entries)
-    folders = {posixpath.dirname(path) for path in (*entries, *changed) if _is_main(path)}
+    entries = _read_index(repo, env)
+    touched = changed(repo, env)
+    folders = {posixpath.dirname(path) for path in (*entries, *touched) if _is_main(path)}
     given = [_from_top(repo.top, cwd, path) for path in paths]
-    owners = {_owner(path, folders) for path in given or changed}
+    owners = {_owner(path, folders) for path in given or touched}
     if given:
         owners |= {folder for folder in folders for path in given if _is_below(folder, path)}
     places = [_Place.of(folder, entries, folders) for folder in sorted(owner for owner in owners if owner is not None)]
@@ -68,7 +60,7 @@ def staged_skills(repo: Repository, cwd: Path, paths: Sequence[str], index: str 
     data = _contents(repo, {place.prefix + path: entry for place in places for path, entry in place.read.items()})
     before = _before(repo, [place.prefix + place.main for place in places])
     return [
-        Staged(_skill(repo.top, cwd, place, data), before[place.prefix + place.main], _tree(repo, place.mine))
+        Staged(_skill(repo.top, cwd, place, data), before[place.prefix + place.main], tree_of(repo, place.mine))
         for place in places
     ]
 
@@ -100,21 +92,10 @@ class _Place:
         return next((path for path in sorted(self.read) if path.lower() == MAIN.lower()), MAIN)
 
 
-def _read_index(repo: Repository, index: str) -> dict[str, Entry]:
-    listing = repo.git.run("ls-files", "--stage", "-z", env=_env(index)).decode("utf-8", "surrogateescape")
+def _read_index(repo: Repository, env: Env) -> dict[str, Entry]:
+    listing = repo.git.run("ls-files", "--stage", "-z", env=env).decode("utf-8", "surrogateescape")
     rows = [row.split("\t", 1) for row in listing.split("\0") if row]
     return {path: Entry(meta.split(" ")[0], meta.split(" ")[1]) for meta, path in rows if meta.endswith(" 0")}
-
-
-def _env(index: str) -> dict[str, str] | None:
-    return {"GIT_INDEX_FILE": index} if index else None
-
-
-def _changed(repo: Repository, index: str, entries: Index) -> list[str]:
-    if repo.head() is None:
-        return list(entries)
-    options = ("--cached", "--no-renames", "--name-only", "-z", "HEAD", "--")
-    return repo.git.text("diff-index", *options, env=_env(index)).split("\0")[:-1]
 
 
 def _is_main(path: str) -> bool:
@@ -122,8 +103,9 @@ def _is_main(path: str) -> bool:
 
 
 def _from_top(top: Path, cwd: Path, path: str) -> str:
-    full = os.path.normpath(cwd.absolute() / path)
-    return Path(os.path.relpath(full, top)).as_posix()
+    # Folders on the way may be reached by links; the last name is what is staged, even of a link.
+    folder, name = os.path.split(os.path.normpath(cwd.absolute() / path))
+    return Path(os.path.relpath(Path(os.path.realpath(folder), name), top)).as_posix()
 
 
 def _is_below(folder: str, path: str) -> bool:
@@ -193,19 +175,3 @@ def _document(blob: bytes | None) -> Document | None:
         return None if blob is None else Document.parse(blob)
     except SkillError:
         return None  # what was no text has no region to keep
-
-
-def _tree(repo: Repository, entries: Index) -> str:
-    """The id of the folder that holds these entries."""
-    rows: dict[str, Entry] = {}
-    below: dict[str, dict[str, Entry]] = {}
-    for path, entry in entries.items():
-        name, slash, rest = path.partition("/")
-        if slash:
-            below.setdefault(name, {})[rest] = entry
-        else:
-            rows[name] = entry
-    rows |= {name: Entry("040000", _tree(repo, inner)) for name, inner in below.items()}
-    # git sorts a folder as if its name ended with a slash.
-    order = sorted(rows, key=lambda name: os.fsencode(f"{name}/" if name in below else name))
-    return tree_id(repo, {name: rows[name] for name in order})

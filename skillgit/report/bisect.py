@@ -32,7 +32,12 @@ def plan_line(versions: int, known: int, measurements: int, calls: int) -> str:
 
 
 def plan(known: Known) -> dict[str, Any]:
-    """What is known without any call."""
+    """What is known without any call.
+
+    Returns:
+        `skill`, `split`, `task`, `metric`; `versions` (`commit`, `object`, `score` or `None`), oldest first; `left_out`
+        commits; `measurements`: versions to measure at most; `calls` (`at_most`, `per_version`, `all_versions`).
+    """
     nodes, each = known.versions.nodes, known.calls
     return _asked(known) | {
         "versions": [_scored(node, known.scores.get(node.object)) for node in nodes],
@@ -43,7 +48,14 @@ def plan(known: Known) -> dict[str, Any]:
 
 
 def answer(repo: Repository, regression: Regression) -> dict[str, Any]:
-    """The first bad version with its commit and what it changed, and the calls spent and saved."""
+    """The first bad version with its commit and what it changed, and the calls spent and saved.
+
+    Returns:
+        `skill`, `split`, `task`, `metric`, `threshold`; `good`, `bad` and each of `measured` and `ups_and_downs` (pairs
+        `bad`, `good`) as `commit`, `object`, `score`; `first_bad`: the same and `subject`, `run`, `step`, `before` (the
+        versions it was made from), `brought` (of a merge), `patch`; the numbers of `versions` and of those `known`;
+        `left_out` commits; `calls` (`spent`, `saved`, `per_version`, `all_versions`).
+    """
     known, found = regression.known, regression.found
     nodes, scores = known.versions.nodes, found.scores
     each = known.calls

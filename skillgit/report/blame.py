@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from skillgit.evals.evidence import Evidence, compare
-from skillgit.git import history, notes
+from skillgit.evals.evidence import Evidence, compare, read_records, whole_score
+from skillgit.git import history
 from skillgit.git.blame import Line, Origin, blame
 from skillgit.git.history import Logged
 from skillgit.git.objects import resolve_many
@@ -23,9 +23,10 @@ def explain(repo: Repository, place: Place, revision: str = "", lines: str = "")
         lines: `FIRST,LAST` to leave out the others.
 
     Returns:
-        `lines` (`line`, `commit` or `None` when not committed, `step_commit`, `text`), `commits` by id, and
+        `lines` (`line`, `commit` or `None` when not committed, `step_commit`, `text`), `commits` by id,
         `missing_runs`: runs whose journal is not in this clone, so that nothing is known of the failures behind their
-        lines. `step_commit` is the step's own commit for a line that came in with others, in a squashed commit.
+        lines, and `unreadable` step records (`run`, `file`, `why`). `step_commit` is the step's own commit for a line
+        that came in with others, in a squashed commit.
     """
     found, origins = blame(repo, revision, place.document, lines)
     origins.pop(repo.zero, None)
@@ -45,7 +46,13 @@ def explain(repo: Repository, place: Place, revision: str = "", lines: str = "")
         }
         for line in found
     ]
-    return {"document": place.document, "lines": rows, "commits": commits, "missing_runs": journals.missing}
+    return {
+        "document": place.document,
+        "lines": rows,
+        "commits": commits,
+        "missing_runs": journals.missing,
+        "unreadable": journals.unreadable,
+    }
 
 
 def _squashed(repo: Repository, origin: Origin, commit: str | None) -> tuple[tuple[Line, ...], dict[str, Origin]]:
@@ -61,8 +68,7 @@ def _commits(
     logged = history.messages(repo, origins)
     sides = _objects(repo, place, list(origins.values()))
     names = [name for pair in sides.values() for name in pair if name]
-    records = notes.read_records(repo, notes.EVALS, names)
-    evidence = {name: Evidence(tuple(r for r in records.get(name, ()) if r.get("skill") == name)) for name in names}
+    evidence = {name: Evidence(tuple(found)) for name, found in read_records(repo, names).items()}
     return {
         commit: _facts(origin, logged[commit], sides[commit], evidence, journals) for commit, origin in origins.items()
     }
@@ -107,7 +113,8 @@ def _facts(
         "step": entry.step if entry.run else gate.get("step") if own else None,
         "evidence": entry.evidence or None,
         "verdict": entry.verdict or (gate.get("verdict") if own else None),
-        "score": _score(after),
+        # Of two records the one that the change was computed from, so that both stand for the same conditions.
+        "score": whole_score((comparison.after if comparison else after.record("val")) or {}),
         "change": comparison.change if comparison else None,
         "patterns": [str(pattern) for pattern in told.get("patterns", ())],
         "reasoning": str(told.get("reasoning") or "") or None,
@@ -120,8 +127,3 @@ def _gate(evidence: Evidence) -> Mapping[str, Any]:
     record = evidence.record("val")
     gate = (record or {}).get("gate")
     return gate if isinstance(gate, dict) and gate.get("verdict") != "baseline" else {}
-
-
-def _score(evidence: Evidence) -> float | None:
-    record = evidence.record("val")
-    return record.get("score") if record and record.get("complete") else None

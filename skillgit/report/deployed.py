@@ -127,7 +127,8 @@ def _row(
 ) -> dict[str, Any]:
     order, other = list(known.past), known.elsewhere.get(content.object or "")
     val, head_val = _scores([content.object, known.head], evidence)
-    behind = order.index(content.object) if content.object in order and content.object != known.head else None
+    is_old = known.head not in (None, content.object)
+    behind = order.index(content.object) if is_old and content.object in order else None
     return {
         "skill": name,
         "agents": list(one.agents),
@@ -163,7 +164,7 @@ def _state(one: Installed, known: _Known, content: _Content) -> str:
     if content.object == known.head:
         return "current"
     if content.object in known.past:
-        return "behind"
+        return "behind" if known.head else "removed"
     return "ahead" if content.object in known.elsewhere else "unknown"
 
 

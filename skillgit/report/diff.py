@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,14 +28,36 @@ def differences(repo: Repository, before: Side, after: Side, skill: str = "", cw
     found = pairs(repo, before, after, skill, cwd)
     objects = [name for pair in found for name in (before.object(pair.before), after.object(pair.after)) if name]
     evidence = read_evidence(repo, objects)
-    return [_difference(repo, before, after, pair, evidence) for pair in found]
+    files = [(_files(before, pair.before), _files(after, pair.after)) for pair in found]
+    texts = _texts(repo, [part for sides in files for part in sides])
+    return [_difference(before, after, pair, sides, texts, evidence) for pair, sides in zip(found, files, strict=True)]
+
+
+def _texts(repo: Repository, skills: Iterable[Mapping[str, Entry]]) -> dict[str, str]:
+    """Object id to text of every document and reference, read by one git.
+
+    What is no text can still be compared: what cannot be read shows as such.
+    """
+    read = [entry for files in skills for path, entry in files.items() if path == "SKILL.md" or _is_reference(path)]
+    names = list(dict.fromkeys(str(entry.object) for entry in read if is_file(entry)))
+    blobs = read_blobs(repo, names)
+    return {name: (blob or b"").decode("utf-8", "replace") for name, blob in zip(names, blobs, strict=True)}
+
+
+def _is_reference(path: str) -> bool:
+    return path.startswith("references/")
 
 
 def _difference(
-    repo: Repository, before: Side, after: Side, pair: Pair, evidence: Mapping[str, Evidence]
+    before: Side,
+    after: Side,
+    pair: Pair,
+    files: tuple[Mapping[str, Entry], Mapping[str, Entry]],
+    texts: Mapping[str, str],
+    evidence: Mapping[str, Evidence],
 ) -> dict[str, Any]:
-    old, new = (_files(side, path) for side, path in ((before, pair.before), (after, pair.after)))
-    documents = (_document(repo, old), _document(repo, new))
+    old, new = files
+    documents = (_document(old, texts), _document(new, texts))
     objects = (before.object(pair.before), after.object(pair.after))
     known = [evidence.get(name or "", Evidence()) for name in objects]
     return {
@@ -48,8 +70,8 @@ def _difference(
         **_rules(rules.compare(*documents)),
         "files": list(_file_changes(old, new)),
         "tokens": {
-            "before": _tokens(repo, documents[0], old),
-            "after": _tokens(repo, documents[1], new),
+            "before": _tokens(documents[0], old, texts),
+            "after": _tokens(documents[1], new, texts),
         },
         "scores": {split: score_change(known[0], known[1], split) for split in SPLITS},
     }
@@ -70,13 +92,9 @@ def _files(side: Side, path: str) -> dict[str, Entry]:
     return {name: entry for name, entry in inner.items() if entry.mode != "040000"}
 
 
-def _document(repo: Repository, files: Mapping[str, Entry]) -> Document:
+def _document(files: Mapping[str, Entry], texts: Mapping[str, str]) -> Document:
     entry = files.get("SKILL.md")
-    if entry is None or not is_file(entry):
-        return Document("")
-    (data,) = read_blobs(repo, [str(entry.object)])
-    # A document that is no text can still be compared; what cannot be read shows as such.
-    return Document((data or b"").decode("utf-8", "replace"))
+    return Document(texts[str(entry.object)] if entry and is_file(entry) else "")
 
 
 def _rules(found: rules.Comparison) -> dict[str, Any]:
@@ -113,14 +131,13 @@ def _file_changes(old: Mapping[str, Entry], new: Mapping[str, Entry]) -> Iterato
         yield {"path": _text(path), "change": change, "mode": mode}
 
 
-def _tokens(repo: Repository, document: Document, files: Mapping[str, Entry]) -> dict[str, int]:
+def _tokens(document: Document, files: Mapping[str, Entry], texts: Mapping[str, str]) -> dict[str, int]:
     """What the agent always reads (name and description), reads when it uses the skill, and may look up."""
-    references = [str(e.object) for path, e in files.items() if path.startswith("references/") and is_file(e)]
-    texts = [blob.decode("utf-8", "replace") for blob in read_blobs(repo, references) if blob]
+    references = [texts[str(e.object)] for path, e in files.items() if _is_reference(path) and is_file(e)]
     return {
         "always": _always(document),
         "on_invoke": tokens(document.text[document.body_start :]),
-        "references": sum(map(tokens, texts)),
+        "references": sum(map(tokens, references)),
     }
 
 

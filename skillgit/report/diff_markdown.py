@@ -7,7 +7,7 @@ mention or tag is made of it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from skillgit.report import diff_text
@@ -16,20 +16,49 @@ from skillgit.report.safe import one_line, visible
 _RULES = 60  # shown of one skill
 _CHARS = 400  # shown of one rule
 _TASKS = 10  # named of the tasks that flipped
+_LENGTH = 59_000  # bytes of the whole, without its last line; GitHub takes comments of up to 65,536 characters
+_TABLE = 25_000  # of those, of the table
+_SKILL = 12_000  # and of one skill's changes
 
 
 def document(skills: Sequence[Mapping[str, Any]]) -> str:
-    """A table with one row per skill, then each skill's changes."""
+    """A table with one row per skill, then each skill's changes: fewer than 60,000 bytes of UTF-8.
+
+    When not all of it fits, the last line says of how many skills something is left out.
+    """
     if not skills:
         return "No skill differs.\n"
-    rows = [_row(skill) for skill in skills]
     head = ["| skill | | val | test | flipped on val | tokens |", "|---|---|---|---|---|---|"]
-    return "\n".join([*head, *rows, *(line for skill in skills for line in _details(skill)), ""])
+    table = [*head, *_fitting(map(_row, skills), _TABLE)]
+    details = _fitting(("\n".join(_details(skill)) for skill in skills), _LENGTH - sum(map(_size, table)))
+    missing = (len(skills) - len(table) + len(head), len(skills) - len(details))
+    return "\n".join([*table, *details, *_missing(*missing), ""])
+
+
+def _fitting(parts: Iterable[str], length: int) -> list[str]:
+    """The first parts that have no more than `length` bytes together."""
+    found = []
+    for part in parts:
+        length -= _size(part)
+        if length < 0:
+            break
+        found.append(part)
+    return found
+
+
+def _size(line: str) -> int:
+    return len(line.encode()) + 1
+
+
+def _missing(rows: int, details: int) -> Iterator[str]:
+    if details:
+        table = f", {rows} of them not even in the table" if rows else ""
+        yield f"\nToo long to show: the changes of {details} more skills{table}. See all with `skillgit diff`."
 
 
 def code(text: str) -> str:
     """Text on one line as a code span, fit for a table cell."""
-    line = one_line(text) or " "
+    line = one_line(text, _CHARS) or " "
     ticks = "`" * (max((len(run) for run in re.findall("`+", line)), default=0) + 1)
     padded = f" {line} " if line.startswith("`") or line.endswith("`") else line
     # In a table a bar ends the cell, even in code, unless a backslash stands before it.
@@ -60,7 +89,10 @@ def _details(skill: Mapping[str, Any]) -> Iterator[str]:
         if tasks := skill["scores"]["val"][key]:
             more = f" and {len(tasks) - _TASKS} more" if len(tasks) > _TASKS else ""
             yield f"\n{key.capitalize()} on val: {', '.join(code(str(task)) for task in tasks[:_TASKS])}{more}"
-    body = list(_changes(skill))
+    lines = list(_changes(skill))
+    body = _fitting(lines, _SKILL)
+    if len(body) < len(lines):
+        body.append(f"# and {len(lines) - len(body)} more lines")
     if skill["layout"]:
         yield "\nOnly layout differs."
     if body:

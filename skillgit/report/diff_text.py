@@ -37,8 +37,8 @@ def stat(skill: Mapping[str, Any]) -> str:
     kinds = [change["change"] for change in skill["rules"]]
     counts = [(sign, sum(_SIGNS[kind] == sign for kind in kinds)) for sign in "+-~>"]
     told = " ".join(f"{sign}{count}" for sign, count in counts if count)
-    files = f"{len(skill['files'])} files" if skill["files"] else ""
-    fields = f"{len(skill['frontmatter'])} keys" if skill["frontmatter"] else ""
+    files = counted(len(skill["files"]), "file") if skill["files"] else ""
+    fields = counted(len(skill["frontmatter"]), "key") if skill["frontmatter"] else ""
     parts = [title(skill), told, fields, files, tokens(skill), _short(skill["scores"]["val"])]
     return "  ".join(part for part in parts if part)
 
@@ -55,6 +55,11 @@ def tokens(skill: Mapping[str, Any]) -> str:
     old, new = skill["tokens"]["before"], skill["tokens"]["after"]
     parts = [f"{name} {arrow(old[key], new[key])}" for key, name in names.items() if old[key] or new[key]]
     return f"tokens {', '.join(parts)}" if parts else ""
+
+
+def counted(count: int, what: str) -> str:
+    """`1 call`, or `2 calls`."""
+    return f"{count} {what}{'' if count == 1 else 's'}"
 
 
 def arrow(old: int, new: int) -> str:
@@ -96,11 +101,12 @@ def flips(part: Mapping[str, Any]) -> str:
     """The tasks that flipped."""
     if not part["tasks_known"]:
         return "single tasks unknown"
-    words = [f"{len(part[key])} {key}{_names(part[key])}" for key in ("improved", "regressed")]
+    words = [f"{len(part[key])} {key}{task_names(part[key])}" for key in ("improved", "regressed")]
     return ", ".join(words)
 
 
-def _names(tasks: Sequence[str]) -> str:
+def task_names(tasks: Sequence[str]) -> str:
+    """The first of the tasks in brackets; empty for none."""
     shown = ", ".join(one_line(str(task)) for task in tasks[:_TASKS])
     more = f", … {len(tasks) - _TASKS} more" if len(tasks) > _TASKS else ""
     return f" ({shown}{more})" if tasks else ""

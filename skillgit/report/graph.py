@@ -11,9 +11,9 @@ _WIDTH = 80  # characters of a curve; more versions than that share them
 
 
 def val_scores(versions: Sequence[Mapping[str, Any]]) -> list[float | None]:
-    """The score on val of each version, oldest first; `None` for one that is unmeasured or only has a bound."""
+    """The gate score on val of each version, oldest first; `None` for one that is unmeasured or only has a bound."""
     parts = [version["scores"].get("val", {}) for version in reversed(versions)]
-    return [None if "at_most" in part else part.get("hard") for part in parts]
+    return [None if "at_most" in part else part.get("score") for part in parts]
 
 
 def sparkline(values: Sequence[float | None], signs: str = BLOCKS) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, replace
@@ -10,6 +9,7 @@ from typing import Any
 
 from skillgit import __version__
 from skillgit.report.linting import Report, counts
+from skillgit.report.safe import json_text
 from skillgit.skills.lint.case import Finding
 from skillgit.skills.lint.rules import LEVELS, Rule, rules
 
@@ -36,7 +36,7 @@ def as_json(report: Report) -> str:
         "fixed": list(report.fixed),
         "patch": report.patch,
     }
-    return json.dumps(document, ensure_ascii=False, indent=2)
+    return json_text(document)
 
 
 def as_github(report: Report) -> str:
@@ -51,7 +51,7 @@ def as_sarif(report: Report) -> str:
     results = [_sarif_result(shown(found), used) for found in report.findings]
     run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
     schema = "https://json.schemastore.org/sarif-2.1.0.json"
-    return json.dumps({"$schema": schema, "version": "2.1.0", "runs": [run]}, ensure_ascii=False, indent=2)
+    return json_text({"$schema": schema, "version": "2.1.0", "runs": [run]})
 
 
 FORMATS: Mapping[str, Callable[[Report], str]] = {

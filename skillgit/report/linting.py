@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import posixpath
 import re
 import shutil
 import tempfile
@@ -15,14 +16,13 @@ from typing import TYPE_CHECKING
 
 from skillgit.config.schema import Config
 from skillgit.errors import TaskError
-from skillgit.git.skillfiles import find_skills, read_skill
+from skillgit.git.skillfiles import find_skills, folder_of, name_of, read_skill
 from skillgit.skills.lint.case import Before, Case, Finding, Skill
 from skillgit.skills.lint.fixes import FIXABLE, fixed
 from skillgit.skills.lint.judge import findings, lint
 from skillgit.skills.lint.layout import collisions
 from skillgit.skills.lint.page import Hit
 from skillgit.skills.lint.rules import Policy, make_policy, rules
-from skillgit.skills.patch import unified_diff
 
 if TYPE_CHECKING:
     from skillgit.git.repository import Repository
@@ -69,35 +69,46 @@ def lint_folders(cwd: Path, root: Path, paths: Sequence[str], config: Config, po
         paths: see `find_skills`.
     """
     folders = find_skills(cwd, paths)
-    tasked = [folder for folder in folders if _has_tasks(root, folder.name)]
+    tasked = [folder for folder in folders if _has_tasks(root, name_of(folder))]
     plain = [folder for folder in folders if folder not in set(tasked)]
     found = [finding for part in _each(partial(_lint_folder, base=cwd, policy=policy), plain) for finding in part]
     for folder in tasked:
-        found += lint_with_tasks(read_skill(folder, cwd), root, config, policy)
+        found += _lint_with_tasks(read_skill(folder, cwd), root, cwd, config, policy)
     found += _same_names((Path(os.path.relpath(folder, cwd)).as_posix() for folder in folders), policy)
     return Report(len(folders), _sorted(found))
 
 
 def lint_staged(
-    repo: Repository, cwd: Path, paths: Sequence[str], index: str, config: Config, policy: Policy
+    repo: Repository, cwd: Path, paths: Sequence[str], env: Mapping[str, str], config: Config, policy: Policy
 ) -> Report:
     """Judge skills as they are staged; see `staged_skills` for the arguments."""
-    from skillgit.evals.evidence import read_evidence
     from skillgit.git.stagedskills import staged_skills
 
     found: list[Finding] = []
-    staged = staged_skills(repo, cwd, paths, index)
+    staged = staged_skills(repo, cwd, paths, env)
     for item in staged:
-        mine = lint_with_tasks(item.skill, repo.root, config, policy, before=item.before)
+        mine = _lint_with_tasks(item.skill, repo.root, cwd, config, policy, before=item.before)
         if any(finding.rule == "protected-change" for finding in mine):
             # A text that was measured came from training, whatever way it was brought here.
-            measured = bool(read_evidence(repo, [item.object])[item.object].records)
-            mine = lint_with_tasks(
-                item.skill, repo.root, config, policy, before=replace(item.before, measured=measured)
-            )
+            before = replace(item.before, measured=_is_measured(repo, item.object))
+            mine = _lint_with_tasks(item.skill, repo.root, cwd, config, policy, before=before)
         found += mine
     found += _same_names((item.skill.folder for item in staged), policy)
     return Report(len(staged), _sorted(found))
+
+
+def _is_measured(repo: Repository, skill_object: str) -> bool:
+    # Few commits need the room of evaluations, which takes long to import.
+    from skillgit.evals.evidence import read_evidence
+
+    return bool(read_evidence(repo, [skill_object])[skill_object].records)
+
+
+def seen_from(report: Report, cwd: Path, top: Path) -> Report:
+    """The report with the paths of its findings seen from `top` instead of `cwd`."""
+    way = Path(os.path.relpath(cwd, top)).as_posix()
+    moved = (replace(f, path=posixpath.normpath(posixpath.join(way, f.path))) for f in report.findings)
+    return replace(report, findings=tuple(moved))
 
 
 def mend(cwd: Path, paths: Sequence[str], policy: Policy, *, write: bool) -> tuple[tuple[str, ...], str]:
@@ -106,10 +117,12 @@ def mend(cwd: Path, paths: Sequence[str], policy: Policy, *, write: bool) -> tup
     Returns:
         The files that changed (or would, when `write` is false), and the change as a patch.
     """
+    from skillgit.skills.patch import unified_diff
+
     names: list[str] = []
     patch = ""
-    for folder in find_skills(cwd, paths):
-        skill = read_skill(folder, cwd)
+    for place in find_skills(cwd, paths):
+        skill = read_skill(place, cwd)
         case = Case.of(skill)
         for page in case.pages:
             allowed = FIXABLE & set(policy.levels) - (set() if page is case.main else _MAIN_ONLY)
@@ -118,7 +131,7 @@ def mend(cwd: Path, paths: Sequence[str], policy: Policy, *, write: bool) -> tup
                 names.append(skill.at(page.path))
                 patch += unified_diff(skill.at(page.path), page.doc, after)
                 if write:
-                    _replace(folder / page.path, after.encode())
+                    _replace(folder_of(place) / page.path, after.encode())
     return tuple(names), patch
 
 
@@ -143,8 +156,8 @@ def _has_tasks(root: Path, name: str) -> bool:
     return any((root / "evals" / name).glob("*"))
 
 
-def lint_with_tasks(
-    skill: Skill, root: Path, config: Config, policy: Policy, before: Before | None = None
+def _lint_with_tasks(
+    skill: Skill, root: Path, cwd: Path, config: Config, policy: Policy, before: Before | None = None
 ) -> tuple[Finding, ...]:
     """The findings of one skill, leaks of its own tasks included; tasks that cannot be read are a finding."""
     if not _has_tasks(root, skill.name):
@@ -158,17 +171,20 @@ def lint_with_tasks(
     try:
         index = leak_index(registry.build(config.env.name, context).load(), config.leaks)
     except TaskError as error:
-        return (*lint(skill, policy, before), *_unreadable(error, skill, policy))
+        return (*lint(skill, policy, before), *_unreadable(error, skill, policy, os.path.relpath(root, cwd)))
     return lint(skill, replace(policy, leaks=index), before)
 
 
-def _unreadable(error: TaskError, skill: Skill, policy: Policy) -> Iterator[Finding]:
+def _unreadable(error: TaskError, skill: Skill, policy: Policy, root: str) -> Iterator[Finding]:
     place = _PLACE.fullmatch(error.where)
     level = policy.levels.get("tasks-unreadable")
     if level is not None:
         path, line = (place[1], int(place[2])) if place else (error.where or f"evals/{skill.name}", 1)
+        path = posixpath.normpath(posixpath.join(Path(root).as_posix(), path))
+        why = "; ".join(line.strip() for line in error.why.splitlines())
+        message = f"{error.what}: {why}".removesuffix(": ")
         fix = error.fix or rules()["tasks-unreadable"].fix
-        yield Finding(path, line, 1, "tasks-unreadable", level, f"{error.what}: {error.why}".removesuffix(": "), fix)
+        yield Finding(path, line, 1, "tasks-unreadable", level, message, fix)
 
 
 def _same_names(folders: Iterable[str], policy: Policy) -> Iterator[Finding]:

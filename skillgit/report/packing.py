@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
-from skillgit.errors import SkillError
+from skillgit.errors import GitError, SkillError
 from skillgit.evals.evidence import read_evidence
+from skillgit.git.deploy.folder import DOCUMENT
 from skillgit.git.deploy.package import Package, files_of
 from skillgit.git.repository import Repository
 from skillgit.git.skillstore import Place, read_version
@@ -30,8 +31,8 @@ def package(repo: Repository, place: Place, revision: str) -> tuple[Package, lis
         revision: `best` for the newest run's best version, the name of a run for its best, or any revision of git.
 
     Raises:
-        GitError: there is no such revision, run or skill in it.
-        SkillError: its frontmatter cannot be read, or its name cannot be a folder's.
+        GitError: there is no such revision or run, or its best version is not in this clone.
+        SkillError: the skill is not in it, its frontmatter cannot be read, or its name cannot be a folder's.
     """
     if revision == BEST or revision in journal.runs(repo, place.name):
         state = history.best_state(repo, place.name, "" if revision == BEST else revision)
@@ -41,7 +42,18 @@ def package(repo: Repository, place: Place, revision: str) -> tuple[Package, lis
 
 def package_of_run(repo: Repository, state: RunState, revision: str = BEST) -> tuple[Package, list[str]]:
     """The best version of a run, as `package` returns it."""
+    if not in_clone(repo, state):
+        raise GitError(
+            f"the best version of run {state.run} is not in this clone",
+            why=f"commit {state.best.commit[:12]} of branch {state.branch} was not fetched",
+            fix=f"git push origin {state.branch} where it was trained, then git fetch here",
+        )
     return _package(repo, Place(state.skill, state.path, state.document), state.best.commit, revision)
+
+
+def in_clone(repo: Repository, state: RunState) -> bool:
+    """False for a run whose journal came by `sync` and whose branch did not."""
+    return repo.resolve(f"{state.best.commit}^{{commit}}") is not None
 
 
 def _package(repo: Repository, place: Place, commit: str, revision: str) -> tuple[Package, list[str]]:
@@ -56,7 +68,12 @@ def _package(repo: Repository, place: Place, commit: str, revision: str) -> tupl
     val = record.get("score") if record and record.get("complete") else None
     name = folder_name(version.document, place.name)
     made = Package(place, name, version.object, commit, revision, val)
-    return made, [*_lacking(version.document), *_uncommitted(repo, place, revision), *_names(repo, made)]
+    return made, [
+        *_lacking(version.document),
+        *_beside(made),
+        *_uncommitted(repo, place, revision),
+        *_names(repo, made),
+    ]
 
 
 def folder_name(document: Document, fallback: str) -> str:
@@ -78,6 +95,14 @@ def folder_name(document: Document, fallback: str) -> str:
 def _lacking(document: Document) -> list[str]:
     missing = [key for key in ("name", "description") if not document.frontmatter.get(key)]
     return [f"the frontmatter has no {' and no '.join(missing)}; agents may not load the skill"] if missing else []
+
+
+def _beside(made: Package) -> list[str]:
+    if made.place.path != DOCUMENT:
+        return []
+    return [
+        f"at the repository's top only {DOCUMENT} is the skill; for what lies beside it, move all to skills/{made.name}"
+    ]
 
 
 def _uncommitted(repo: Repository, place: Place, revision: str) -> list[str]:

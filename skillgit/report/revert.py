@@ -15,8 +15,9 @@ from skillgit.git.repository import Repository
 from skillgit.git.revert import Inverse
 from skillgit.git.skillstore import Place, find
 from skillgit.report import history
+from skillgit.report.diff_text import task_names
 from skillgit.report.safe import visible
-from skillgit.report.sides import pairs, parent_side, sides
+from skillgit.report.sides import named_few, pairs, parent_side, sides
 from skillgit.skills.document import Document
 from skillgit.skills.patch import unified_diff
 
@@ -37,15 +38,21 @@ def changed_skill(repo: Repository, commit: str, skill: str = "", cwd: Path | No
         return history.place_of(repo, named, cwd)
     changed = [pair.path for pair in pairs(repo, parent_side(repo, commit), sides(repo, commit, commit)[1])]
     if len(changed) != 1:
-        what = "several skills" if changed else "no skill"
+        what = f"{len(changed)} skills" if changed else "no skill"
         raise ConfigError(
-            f"this commit changes {what}", why=", ".join(changed), fix=f"skillgit revert {commit[:12]} SKILL"
+            f"this commit changes {what}", why=named_few(changed), fix=f"skillgit revert {commit[:12]} SKILL"
         )
     return find(repo, changed[0], path=changed[0])
 
 
 def describe(repo: Repository, inverse: Inverse) -> dict[str, Any]:
-    """What undoing would do, with stable keys; `status` is `planned`, `nothing_to_do` or `conflict`."""
+    """What undoing would do.
+
+    Returns:
+        `skill`, `reverts` (the commit), `subject`; `status`: `planned`, `nothing_to_do`, `conflict`, and `reverted`
+        once it is done; `commit` then made; `object` that results; `patch`; `predicted`; `conflicts` (`path`, `why`,
+        `hunks`).
+    """
     status = "conflict" if inverse.conflicts else "planned" if inverse.after else "nothing_to_do"
     return {
         "skill": inverse.place.name,
@@ -136,5 +143,5 @@ def line(prediction: Mapping[str, Any]) -> str:
         text += f", {prediction['change']:+.3f} from now"
     for name in ("improved", "regressed"):
         if prediction[name]:
-            text += f"; {name}: {', '.join(prediction[name])}"
+            text += f"; {len(prediction[name])} {name}{task_names(prediction[name])}"
     return text

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import re
+from typing import Any
 
 # Control characters (a terminal obeys them), halves of surrogate pairs (they cannot be written), and characters that
 # turn the reading direction or take no room: text must not look like what it is not. Tab and line feed are text.
 _UNSEEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff]"
 )
+# What JSON lets stand: a terminal may obey the first kind; the second has no UTF-8.
+_UNWRITTEN = re.compile("[\x7f-\x9f\ud800-\udfff]")
 _PLAIN_ASCII = re.compile(r"[\t\n\x20-\x7e]*")
 
 
@@ -23,6 +27,12 @@ def one_line(text: str, width: int = 0) -> str:
     """The same with all white space as single blanks, and cut after `width` characters when that is given."""
     line = " ".join(visible(text).split())
     return f"{line[: width - 1].rstrip()}…" if width and len(line) > width else line
+
+
+def json_text(value: Any) -> str:
+    """A JSON document that can be printed anywhere and says the same."""
+    text = json.dumps(value, ensure_ascii=False, indent=2)
+    return _UNWRITTEN.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def _escape(match: re.Match[str]) -> str:

@@ -17,8 +17,8 @@ from skillgit.git.skillstore import Place
 from skillgit.report import history
 from skillgit.report.diff import score_change
 from skillgit.report.safe import one_line
-from skillgit.report.sides import Pair, Side, pairs, parent_side, side
-from skillgit.report.steps import StepRecords
+from skillgit.report.sides import Pair, Side, named_few, pairs, parent_side, side
+from skillgit.report.steps import StepRecords, problems
 from skillgit.skills.document import Document
 from skillgit.skills.patch import unified_diff
 from skillgit.train import journal
@@ -53,19 +53,38 @@ def show(repo: Repository, name: str, skill: str = "", cwd: Path | None = None) 
     found = _STEP.fullmatch(name)
     if found:
         owner = journal.skill_of(repo, found["run"], skill)
-        step = StepRecords(repo, owner).at(found["run"], int(found["step"]))
+        journals = StepRecords(repo, owner)
+        step = journals.at(found["run"], int(found["step"]))
         if not step:
-            raise GitError(f"run {found['run']} has no step {found['step']}", fix=f"skillgit log {owner} --rejected")
+            raise GitError(
+                f"run {found['run']} has no step {found['step']}",
+                why="; ".join(problems(owner, (), journals.unreadable)),
+                fix=f"skillgit log {owner} --rejected",
+            )
         return _step(repo, owner, found["run"], step)
-    for owner in [skill] if skill else history.trained_skills(repo):
-        owner = history.place_of(repo, owner, cwd).name
-        steps = StepRecords(repo, owner).all() if _PREFIX.fullmatch(name) else []
-        for run, step in reversed(steps):
-            if str((step.get("record") or {}).get("skill", "")).startswith(name):
-                return _step(repo, owner, run, step)
+    candidates = _candidates(repo, name, skill, cwd) if _PREFIX.fullmatch(name) else {}
+    if len(candidates) > 1:
+        raise GitError(
+            f"{name} begins the ids of several candidates", why=", ".join(candidates), fix="give more digits"
+        )
+    for owner, run, step in candidates.values():
+        return _step(repo, owner, run, step)
     raise GitError(
         f"no commit, step or candidate is called {name!r}", fix="skillgit log SKILL --rejected shows what there is"
     )
+
+
+def _candidates(
+    repo: Repository, prefix: str, skill: str, cwd: Path | None
+) -> dict[str, tuple[str, str, dict[str, Any]]]:
+    """Skill object to skill, run and newest step of the candidates whose object id begins so."""
+    found = {}
+    for owner in [history.place_of(repo, skill, cwd).name] if skill else history.trained_skills(repo):
+        for run, step in StepRecords(repo, owner).all():
+            name = str((step.get("record") or {}).get("skill", ""))
+            if name.startswith(prefix):
+                found[name] = (owner, run, step)
+    return found
 
 
 def _step(repo: Repository, skill: str, run: str, step: Mapping[str, Any]) -> dict[str, Any]:
@@ -111,11 +130,12 @@ def _pair(repo: Repository, before: Side, after: Side, named: str, cwd: Path | N
         found = pairs(repo, before, after)
     if len(found) == 1:
         return found[0]
-    names = ", ".join(one_line(pair.path) for pair in found)
+    if not found:
+        raise ConfigError("this commit changes no skill", fix="skillgit log SKILL lists those that do")
     raise ConfigError(
-        "this commit changes several skills" if found else "this commit changes no skill",
-        why=names,
-        fix="skillgit show REVISION SKILL",
+        f"this commit changes {len(found)} skills",
+        why=named_few([pair.path for pair in found]),
+        fix=f"name one of them: skillgit show REVISION {one_line(found[0].name)}",
     )
 
 
@@ -124,7 +144,7 @@ def _described(repo: Repository, commit: str | None, shown: _Shown) -> dict[str,
     evidence = read_evidence(repo, [name for name in shown.objects if name])
     old, new = (evidence.get(name or "", Evidence()) for name in shown.objects)
     run, step, journals = _origin(repo, commit, shown, new)
-    gate = step.get("gate") or (new.record("val") or {}).get("gate")
+    gate = step.get("gate") or (new.record("val") or {}).get("gate") or {}
     return {
         "skill": shown.place.name,
         "commit": commit,
@@ -134,7 +154,8 @@ def _described(repo: Repository, commit: str | None, shown: _Shown) -> dict[str,
         "object": after,
         "run": run or None,
         "missing_run": run if run in journals.missing else None,
-        "gate": gate if isinstance(gate, dict) and gate.get("verdict") != "baseline" else None,
+        "unreadable": journals.unreadable,
+        "gate": gate if gate.get("verdict", "baseline") != "baseline" else None,
         "scores": {split: score_change(old, new, split) for split in SPLITS},
         "tasks": [task for split in SPLITS for task in _flips(old, new, split)],
         "step": dict(step),

@@ -8,6 +8,7 @@ from typing import Any
 from skillgit.report import diff_text
 from skillgit.report.diff_text import Line
 from skillgit.report.safe import one_line, visible
+from skillgit.report.steps import problems
 
 _WIDTH = 110
 
@@ -16,11 +17,36 @@ def lines(shown: Mapping[str, Any]) -> Iterator[Line]:
     """All but the patch."""
     yield from _head(shown)
     yield from (("", f"  {line}") for line in diff_text.scores(shown))
-    gate = shown["gate"]
-    if gate:
-        why = f": {one_line(str(gate['why']))}" if gate.get("why") else ""
-        yield "", f"  gate      {one_line(str(gate['verdict']))} (from {gate.get('base_score')}){why}"
+    several = _several(shown)
+    yield from _gate(shown["gate"], of_last=several)
     yield from _tasks(shown)
+    if several:
+        name, run = one_line(shown["skill"]), one_line(shown["run"])
+        yield "", f"what each step did: skillgit log {name}, then skillgit show {run}:STEP"
+    else:
+        yield from _learning(shown)
+    missing = [shown["missing_run"]] if shown["missing_run"] else []
+    yield from (("faint", line) for line in problems(shown["skill"], missing, shown["unreadable"]))
+    if shown["run"] and not shown["missing_run"]:
+        yield "faint", f"what was tried and not accepted: skillgit log {one_line(shown['skill'])} --rejected"
+
+
+def _several(shown: Mapping[str, Any]) -> bool:
+    """True for a merged or squashed commit: it brings several steps, and its object is what the last of them made."""
+    return bool(shown["commit"] and shown["run"] and (shown["gate"] or {}).get("base") not in (None, shown["base"]))
+
+
+def _gate(gate: Mapping[str, Any] | None, *, of_last: bool) -> Iterator[Line]:
+    if gate is None:
+        return
+    why = f": {one_line(gate['why'])}" if gate.get("why") else ""
+    base = gate.get("base_score")
+    start = "" if base is None else f" (from {base:.3f})"
+    yield "", f"  gate      {'of the last step: ' if of_last else ''}{one_line(gate['verdict'])}{start}{why}"
+
+
+def _learning(shown: Mapping[str, Any]) -> Iterator[Line]:
+    """Why a step was taken, what it changed, and what it cost."""
     step = shown["step"]
     if step.get("reasoning"):
         yield "title", "why"
@@ -30,8 +56,6 @@ def lines(shown: Mapping[str, Any]) -> Iterator[Line]:
         yield from (("", f"  - {one_line(str(pattern))}") for pattern in step["patterns"])
     yield from _edits(step)
     yield from _usage(shown)
-    if shown["missing_run"]:
-        yield "faint", f"the journal of run {one_line(shown['missing_run'])} is not in this clone: skillgit sync --runs"
 
 
 def _head(shown: Mapping[str, Any]) -> Iterator[Line]:
@@ -44,9 +68,7 @@ def _head(shown: Mapping[str, Any]) -> Iterator[Line]:
     if len(shown["parents"]) > 1:
         yield "", f"  merge of {', '.join(parent[:10] for parent in shown['parents'])}; compared with the first"
     if run:
-        # A squashed commit brings several steps; its object is what the last of them made.
-        several = shown["commit"] and (shown["gate"] or {}).get("base") not in (None, shown["base"])
-        at = "" if step.get("step") is None else f", {'steps up to' if several else 'step'} {step['step']}"
+        at = "" if step.get("step") is None else f", {'steps up to' if _several(shown) else 'step'} {step['step']}"
         yield "", f"  run       {one_line(run)}{at}"
     if shown["commit"] and shown["base"] == shown["object"]:
         yield "", "  the skill is the same as before this commit"
@@ -86,6 +108,7 @@ def _usage(shown: Mapping[str, Any]) -> Iterator[Line]:
     if shown["usage"]:
         yield "title", "usage"
     for paid in shown["usage"]:
-        numbers = [(key, paid.get(key)) for key in ("calls", "prompt_tokens", "completion_tokens", "cost")]
-        told = ", ".join(f"{value:g} {key.replace('_', ' ')}" for key, value in numbers if value)
-        yield "", f"  {one_line(paid['role'])} {one_line(paid['stage'])}: {told}"
+        numbers = [(key, paid.get(key)) for key in ("prompt_tokens", "completion_tokens", "cost")]
+        told = [f"{value:.10g} {key.replace('_', ' ')}" for key, value in numbers if value]
+        calls = diff_text.counted(paid["calls"], "call")
+        yield "", f"  {one_line(paid['role'])} {one_line(paid['stage'])}: {', '.join([calls, *told])}"

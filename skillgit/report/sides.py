@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +11,9 @@ from skillgit.git import history as git_history
 from skillgit.git.objects import Entry, object_id
 from skillgit.git.repository import Repository
 from skillgit.report.history import place_of
+from skillgit.report.safe import one_line
+
+_NAMED = 8  # of the paths that an error names
 
 
 @dataclass(frozen=True)
@@ -99,6 +102,12 @@ def pairs(repo: Repository, before: Side, after: Side, skill: str = "", cwd: Pat
         return [Pair(_checked(before, before.path or after.path), _checked(after, after.path or before.path))]
     moved = git_history.renames(repo, before.tree, after.tree)
     return [_named(repo, before, after, moved, skill, cwd)] if skill else _changed(before, after, moved)
+
+
+def named_few(paths: Sequence[str]) -> str:
+    """The first of many paths, safe to print, and how many more there are."""
+    more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
+    return ", ".join(map(one_line, paths[:_NAMED])) + more
 
 
 def _checked(side: Side, path: str) -> str:

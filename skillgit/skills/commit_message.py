@@ -105,8 +105,7 @@ def _subject(message: Message) -> Iterator[Problem]:
 def _trailers(message: Message, trailers: Sequence[Trailer]) -> Iterator[Problem]:
     ours = [(key, value.strip()) for key, value in trailers if key.lower().startswith(_PREFIX)]
     known = {key.lower(): key for key in KEYS}
-    seen = Counter(key.lower() for key, _ in ours)
-    for key, value in dict(ours).items():
+    for key, value in dict.fromkeys(ours):
         name = known.get(key.lower(), "")
         if not name:
             yield Problem("error", f"unknown trailer {key}", _nearest(key))
@@ -114,14 +113,27 @@ def _trailers(message: Message, trailers: Sequence[Trailer]) -> Iterator[Problem
             yield Problem("error", f"trailer {name} has no value", "give it one, or leave it out")
         elif name in _NUMBERS and not value.isdecimal():
             yield Problem("error", f"trailer {name} must be a whole number", f"it says {value[:40]!r}")
-    for low, count in seen.items():
-        if count > 1 and low in known:
-            yield Problem("error", f"trailer {known[low]} is given {count} times", "keep one")
-    for number, line in message.lines:
-        found = _OURS.match(line)
-        if found and found[0].lower() not in seen:
-            fix = "put it into the last paragraph, with other trailers only, or leave it out"
-            yield Problem("error", f"{found[0]} is not in the trailers, so git does not read it", fix, number)
+    # Squashed commits bring a set of trailers each: what is left of them is for the person who squashes to say.
+    counts = Counter(key.lower() for key, _ in ours)
+    if repeated := [known[low] for low, count in counts.items() if count > 1 and low in known]:
+        what = f"given more than once: {', '.join(repeated)}"
+        yield Problem("warning", what, "keep the set that the commit is about; of squashed steps mostly the last")
+    yield from _misplaced(message, ours)
+
+
+def _misplaced(message: Message, ours: Sequence[Trailer]) -> Iterator[Problem]:
+    """Lines that look like our trailers and are none to git; one finding for all of them."""
+    found = [(number, line) for number, line in message.lines if _OURS.match(line) and not _is_one_of(line, ours)]
+    if found:
+        names = ", ".join(dict.fromkeys(line.partition(":")[0] for _, line in found))
+        fix = "put into the last paragraph, with other trailers only, what is to count"
+        yield Problem("warning", f"not in the last paragraph, so git does not read it: {names}", fix, found[0][0])
+
+
+def _is_one_of(line: str, trailers: Sequence[Trailer]) -> bool:
+    key, _, value = line.partition(":")
+    # Of a folded value, the line holds the beginning.
+    return any(key.lower() == name.lower() and whole.startswith(value.strip()) for name, whole in trailers)
 
 
 def _nearest(key: str) -> str:

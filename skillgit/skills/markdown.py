@@ -13,7 +13,7 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_inline import StateInline, backtick
 from markdown_it.token import Token
 
-from skillgit.skills.lines import line_starts
+from skillgit.skills.lines import ended, line_starts
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def extents(body: str) -> Iterator[Extent]:
 @lru_cache(maxsize=4)
 def block_tokens(body: str) -> tuple[Token, ...]:
     """Tokens of all blocks, with what is inside paragraphs and headings left unparsed."""
-    return tuple(_block_parser().parse(body))
+    return tuple(_parsed(_block_parser(), body))
 
 
 def matches_in_code(body: str, pattern: re.Pattern[str]) -> frozenset[int]:
@@ -89,7 +89,7 @@ def matches_in_code(body: str, pattern: re.Pattern[str]) -> frozenset[int]:
     """
     starts = [*line_starts(body), len(body)]
     found: set[int] = set()
-    for token in _parser().parse(body):
+    for token in _parsed(_parser(), body):
         if token.map is None or token.type not in ("fence", "code_block", "inline"):
             continue
         first, last = (starts[min(line, len(starts) - 1)] for line in token.map)
@@ -100,12 +100,17 @@ def matches_in_code(body: str, pattern: re.Pattern[str]) -> frozenset[int]:
 
 def open_fence(body: str) -> str:
     """The fence that would close a code block left open at the end of `body`; empty when there is none."""
-    tokens = _parser().parse(body)
+    tokens = _parsed(_parser(), body)
     # A probe line after the end is swallowed by an open fence and becomes a paragraph otherwise.
     probe = _parser().parse(f"{body}\n\nx\n")
     if tokens and tokens[-1].type == "fence" and probe[-1].type == "fence":
         return tokens[-1].markup
     return ""
+
+
+def _parsed(parser: MarkdownIt, body: str) -> list[Token]:
+    # Of HTML in a list in a quote whose last line does not end, the parser reads past the end of the text.
+    return parser.parse(ended(body, "\n"))
 
 
 @cache

@@ -26,9 +26,14 @@ class Piece:
     text: str
 
 
+def words_of(text: str) -> list[str]:
+    """Its words in order, in lower case and without punctuation; of a text without words, its signs."""
+    return _WORD.findall(text.lower()) or re.findall(r"\S", text)
+
+
 def bag(text: str) -> Counter[str]:
     """How often each word occurs, whatever its case; of a text without words, its signs."""
-    return Counter(_WORD.findall(text.lower()) or re.findall(r"\S", text))
+    return Counter(words_of(text))
 
 
 def similarity(one: Counter[str], other: Counter[str], common: int | None = None) -> float:

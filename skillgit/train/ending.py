@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from functools import partial
 from typing import Any, NamedTuple
 
 from skillgit.errors import ModelError
@@ -12,6 +13,7 @@ from skillgit.evals.records import merge_lines, results
 from skillgit.evals.store import StageUsage
 from skillgit.events import Baseline, RunFinished
 from skillgit.git import notes
+from skillgit.models.pending import answered, held
 from skillgit.train import journal
 from skillgit.train.plan import Tick
 from skillgit.train.run import Run
@@ -52,11 +54,13 @@ def final(run: Run, tick: Tick) -> None:
     report: dict[str, Any] = {}
     lines = []
     measured: list[dict[str, Any]] = []
-    for split in ("test", "confirm"):
-        if run.tasks(split) and (split == "confirm" or run.config.evaluation.eval_test):
-            report[split], kept, added = _report(run, tick, split)
-            measured += kept
-            lines += added
+    wanted = ("test", "confirm") if run.config.evaluation.eval_test else ("confirm",)
+    splits = [split for split in wanted if run.tasks(split)]
+    reports = answered(map(held(partial(_report, run, tick)), splits))
+    for split, (shown, kept, added) in zip(splits, reports, strict=True):
+        report[split] = shown
+        measured += kept
+        lines += added
     state = dataclasses.replace(run.state, reason=run.state.reason or "finished", closed=True, report=report)
     record = {"v": 1, "kind": "final", "step": tick.step, "epoch": tick.epoch, "verdict": "final", "report": report}
     record["measured"] = measured
@@ -75,19 +79,13 @@ def _report(run: Run, tick: Tick, split: str) -> _Report:
     lines = []
     marks: dict[str, Mark] = {name: getattr(run.state, name) for name in ("initial", "best", "current")}
     conditions = run.conditions(split)
-    for mark in marks.values():
-        if mark.object not in measured:
-            result = measure(
-                run.rollouts,
-                run.version(mark),
-                run.tasks(split),
-                step=tick.number,
-                stage=split,
-                samples=conditions.samples,
-            )
-            record, added = run.record_notes(result, split, tick, split)
-            measured[mark.object] = {"record": record, "results": results(result, conditions)}
-            lines.append(added)
+    versions = [run.version(mark) for mark in {mark.object: mark for mark in marks.values()}.values()]
+    how: dict[str, Any] = {"step": tick.number, "stage": split, "samples": conditions.samples}
+    take = held(partial(measure, run.rollouts, tasks=run.tasks(split), **how))
+    for result in answered(map(take, versions)):
+        record, added = run.record_notes(result, split, tick, split)
+        measured[result.version.object] = {"record": record, "results": results(result, conditions)}
+        lines.append(added)
     scores = {name: measured[mark.object]["record"] for name, mark in marks.items()}
     shown = {name: {key: record[key] for key in ("hard", "soft", "n")} for name, record in scores.items()}
     return _Report(shown, list(measured.values()), lines)

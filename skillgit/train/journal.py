@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from skillgit.errors import GitError
+from skillgit.evals.shapes import GATE, Shape, count, many, maybe, number, of, sound_record, text
 from skillgit.git import notes
 from skillgit.git.objects import Change, Commit, list_tree, read_blobs
 from skillgit.git.publish import Publication, RefUpdate, publish
@@ -15,6 +16,35 @@ from skillgit.git.repository import Repository
 from skillgit.train.state import IMPORTED, RunState, journal_ref
 
 RUNS = "refs/skillgit/runs"
+
+_UNREADABLE = (ValueError, TypeError, KeyError, AttributeError, RecursionError)
+
+_MARK = of({"commit": text, "object": text, "step": count, "score": maybe(number)}, "commit", "object")
+_STATE: Shape = {
+    **dict.fromkeys(("run", "skill", "path", "document", "fingerprint", "reason"), text),
+    **dict.fromkeys(("initial", "current", "best", "epoch_start"), _MARK),
+    **dict.fromkeys(("step", "accepted", "rejected", "skipped"), count),
+    "tick": number,
+    "seconds": number,
+    "report": of({}),
+}
+_is_state = of(_STATE)
+_STEP: Shape = {
+    "kind": text,
+    "step": count,
+    "epoch": maybe(count),
+    "verdict": maybe(text),
+    "title": maybe(text),
+    "commit": maybe(text),
+    "tokens": maybe(count),
+    "proposed": count,
+    "patterns": many(text),
+    "edits": many(of({})),
+    "rewrite": maybe(of({})),
+    "gate": maybe(of(GATE)),
+    "record": maybe(sound_record),
+}
+_is_step = of(_STEP, "kind", "step", "epoch")
 
 
 @dataclass(frozen=True)
@@ -73,9 +103,13 @@ def load(repo: Repository, skill: str, run: str) -> tuple[RunState, dict[str, An
         raise GitError(f"no run {run!r} of {skill}", why=f"runs: {known}", fix=f"skillgit status {skill}")
     state, config = read_blobs(repo, [f"{tip}:state.json", f"{tip}:config.json"])
     try:
-        return RunState.from_json(json.loads(state or b"")), json.loads(config or b""), tip
-    except (ValueError, TypeError, KeyError) as error:
-        raise GitError(f"the journal {ref} cannot be read", why=f"{type(error).__name__}: {error}") from error
+        return _state_of(state), json.loads(config or b""), tip
+    except _UNREADABLE as error:
+        raise GitError(
+            f"the journal {ref} cannot be read",
+            why=f"{type(error).__name__}: {error}",
+            fix=f"git log -p {ref} -- state.json config.json shows what changed it",
+        ) from error
 
 
 def skill_of(repo: Repository, run: str, skill: str = "") -> str:
@@ -131,15 +165,56 @@ def _state(blob: bytes | None) -> RunState | str:
     if blob is None:
         return "it holds no state.json"
     try:
-        return RunState.from_json(json.loads(blob))
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        return _state_of(blob)
+    except _UNREADABLE as error:
         return f"{type(error).__name__}: {error}"
 
 
+def _state_of(blob: bytes | None) -> RunState:
+    value = notes.DECODER.decode((blob or b"").decode())
+    if not _is_state(value):
+        raise TypeError("it is not laid out as the state of a run")
+    # Paths in it are asked of git: half a surrogate pair is no text that git could be given.
+    json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogateescape")
+    return RunState.from_json(value)
+
+
+@dataclass(frozen=True)
+class Steps:
+    """The step records of a run, in order: path in the journal to record, or to why it cannot be read."""
+
+    records: Mapping[str, dict[str, Any]]
+    unreadable: Mapping[str, str]
+
+
+def read_steps(repo: Repository, tip: str) -> Steps:
+    """The step records of a journal; one that cannot be read costs no other one."""
+    files = {path: blob for path, blob in list_tree(repo, tip).items() if path.startswith("steps/")}
+    found = {path: _step(blob) for path, blob in zip(files, read_blobs(repo, list(files.values())), strict=True)}
+    return Steps(
+        {path: step for path, step in found.items() if isinstance(step, dict)},
+        {path: why for path, why in found.items() if isinstance(why, str)},
+    )
+
+
+def _step(blob: bytes | None) -> dict[str, Any] | str:
+    try:
+        step = notes.DECODER.decode((blob or b"").decode())
+    except (ValueError, RecursionError) as error:
+        return f"{type(error).__name__}: {error}"
+    return step if _is_step(step) else "it is not laid out as a step record"
+
+
 def steps(repo: Repository, tip: str) -> list[dict[str, Any]]:
-    """Step records of a journal, in order."""
-    blobs = read_blobs(repo, [blob for path, blob in list_tree(repo, tip).items() if path.startswith("steps/")])
-    return [json.loads(blob) for blob in blobs if blob]
+    """Every step record of a journal, in order. Raises `GitError` when one cannot be read."""
+    found = read_steps(repo, tip)
+    for path, why in found.unreadable.items():
+        raise GitError(
+            f"a step record cannot be read: {path} of journal {tip[:12]}",
+            why=why,
+            fix=f"git log -p {tip[:12]} -- {path} shows what changed it",
+        )
+    return list(found.records.values())
 
 
 def _json(value: Any) -> bytes:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from skillgit.errors import GitError
+from skillgit.evals.shapes import sound_record, sound_results
 from skillgit.git import notes
 from skillgit.git.notetext import is_as, records_apart, without_repeats
 from skillgit.git.repository import Repository
@@ -17,7 +18,8 @@ from skillgit.train import journal
 Kind = Literal["restored", "split", "repeated", "moved", "unreadable", "stray", "unreachable", "journal"]
 CHANGING = frozenset({"restored", "split", "repeated", "moved"})
 
-_REFS = (notes.EVALS, notes.RESULTS)
+_READABLE = {notes.EVALS: sound_record, notes.RESULTS: sound_results}
+_REFS = tuple(_READABLE)
 _SHOWN = 80
 
 
@@ -70,7 +72,7 @@ def repair_notes(repo: Repository, *, dry_run: bool = False) -> list[Finding]:
             return again
 
         rewrite(repo, "Notes repaired by skillgit", plan)
-    lost = "no branch, tag or journal holds the object that was measured"
+    lost = "no branch, tag or journal here holds what was measured; git fetch or skillgit sync --runs may bring it"
     return [*findings, *(Finding("unreachable", notes.EVALS, name, lost) for name in unreachable(repo, notes.EVALS))]
 
 
@@ -98,7 +100,7 @@ def _taken_apart(repair: Repair, ref: str, name: str, blob: bytes) -> list[str]:
     if len(kept) < len(lines):
         repair.tell("repeated", ref, name, f"{len(lines) - len(kept)} lines stand there twice")
     for line in kept:
-        if notes.record_of(line) is None:
+        if not _READABLE[ref](notes.record_of(line)):
             repair.tell("unreadable", ref, name, line[:_SHOWN])
     return kept
 
@@ -144,11 +146,13 @@ def _restore(repo: Repository, repair: Repair) -> None:
     """Put back what journals hold and notes do not."""
     for ref, tip in repo.refs(journal.RUNS).items():
         try:
-            steps = journal.steps(repo, tip)
-        except (ValueError, RecursionError, GitError) as error:
-            repair.tell("journal", ref, tip, f"a step record cannot be read: {error}")
+            found = journal.read_steps(repo, tip)
+        except GitError as error:
+            repair.tell("journal", ref, tip, f"it cannot be read: {error.why or error.what}")
             continue
-        for step in steps:
+        for path, why in found.unreadable.items():
+            repair.tell("journal", ref, tip, f"a step record cannot be read: {path}: {why}")
+        for step in found.records.values():
             for record, results in _measured(step):
                 _restore_one(repo, repair, record, results)
 

@@ -148,7 +148,7 @@ def opened(prepared: Prepared, sink: Sink, environ: Mapping[str, str] | None = N
             store=store,
             target=target,
             optimizer=optimizer,
-            rollouts=make_rollouts(config, prepared.benchmark, target, sink),
+            rollouts=make_rollouts(repo, config, prepared.place, prepared.benchmark, target, sink),
             advisor=Advisor(
                 optimizer,
                 state.run,

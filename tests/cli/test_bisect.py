@@ -158,6 +158,7 @@ def test_a_task_of_another_split_is_found_there(history: History) -> None:
     code, _, err = history.bisect("--task", "test0", "--split", "val")
     assert code == 2
     assert "no task 'test0'" in err
+    assert "next: take one of" in err
 
 
 def test_repeats_are_samples_of_every_version(history: History) -> None:
@@ -191,6 +192,8 @@ def test_the_printed_answer_names_commit_step_scores_lines_and_calls(history: Hi
     assert f"first bad commit: {history.commits[HARMFUL]}\n  skill(greeter): be loud\n  run night-3, step 2" in out
     assert f"val hard 1.000 ({history.commits[HARMFUL - 1][:12]}) -> 0.500" in out
     assert f"\n+{HARM}\n" in out
+    assert "bad means below 0.750; good 1.000, bad 0.500" in out
+    assert "a part of the fall" not in out
     assert "calls      42 spent, 138 saved (180 to measure all 30 versions)" in out
     assert "30 versions, 0 known from records; at most 7 to measure, 42 target calls" in err
 
@@ -228,6 +231,7 @@ def test_ends_that_are_swapped_or_of_no_common_line_are_refused(history: History
     code, _, err = history.bisect(good=history.commits[20], bad=history.commits[3])
     assert code == 4
     assert "is not an ancestor of" in err
+    assert f"--good {history.commits[3][:12]} --bad {history.commits[20][:12]}" in err
     history.mend()
     code, _, err = history.bisect(good=history.commits[20], bad="HEAD")
     assert code == 2
@@ -287,3 +291,32 @@ def test_commits_without_a_readable_skill_are_passed_over_and_told(history: Hist
     assert f"first bad commit: {git(folder, 'rev-parse', 'HEAD')}" in out
     assert f"passed over, for they hold no readable skill: {damaged[:12]}" in out
     assert "\x1b" not in out
+
+
+def test_an_earlier_part_of_the_fall_is_told(history: History) -> None:
+    text = (history.folder / PATH).read_text()
+    (history.folder / PATH).write_text(text.replace(RULE["B"], ""))
+    git(history.folder, "commit", "--quiet", "-am", "B is gone")
+    code, out, err = history.bisect("--threshold", "0.25", bad="HEAD")
+    assert code == 0, err
+    assert "first bad commit: " + git(history.folder, "rev-parse", "HEAD") in out
+    assert "bad means below 0.250; good 1.000, bad 0.000" in out
+    before = git(history.folder, "rev-parse", "HEAD~1")
+    assert f"a part of the fall came earlier; to find it: --bad {before[:12]}" in out
+
+
+def test_the_keys_of_both_documents_stay_the_same(history: History) -> None:
+    asked = {"skill", "split", "task", "metric"}
+    plan = history.found("--dry-run")
+    assert set(plan) == asked | {"versions", "left_out", "measurements", "calls"}
+    assert set(plan["calls"]) == {"at_most", "per_version", "all_versions"}
+    assert set(plan["versions"][0]) == {"commit", "object", "score"}
+    found = history.found("--task", "val0")
+    assert set(found) == asked | {
+        *("threshold", "good", "bad", "first_bad", "versions", "known", "measured", "ups_and_downs", "left_out"),
+        "calls",
+    }
+    assert set(found["calls"]) == {"spent", "saved", "per_version", "all_versions"}
+    assert set(found["first_bad"]) == {
+        *("commit", "object", "score", "subject", "run", "step", "before", "brought", "patch"),
+    }

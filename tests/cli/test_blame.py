@@ -149,6 +149,24 @@ def test_a_missing_journal_is_said_once_and_the_rest_is_told(trained: Path, skil
     assert "+0.500" in out
 
 
+def test_lines_that_are_not_there_name_a_way_out(trained: Path, skillgit) -> None:
+    code, _, err = skillgit(trained, "blame", "greeter", "-L", "500,600")
+    assert code == 4
+    assert "there are no lines 500,600" in err
+    assert "leave out -L" in err
+
+
+def test_score_and_change_are_of_the_same_conditions(trained: Path, skillgit) -> None:
+    tree = git(trained, "rev-parse", f"{_branch(trained)}:skills/greeter")
+    note = git(trained, "notes", "--ref=skillgit/evals", "show", tree).splitlines()
+    newer = {"judge": "another", "score": 0.125, "at": "2999-01-01T00:00:00Z", "gate": None, "id": "other"}
+    more = [json.dumps(json.loads(line) | newer) for line in note if json.loads(line)["split"] == "val"]
+    git(trained, "notes", "--ref=skillgit/evals", "append", "-m", "\n".join(more), tree)
+    found = _blame(skillgit, trained, "greeter", _branch(trained))
+    (facts,) = [facts for facts in found["commits"].values() if facts["step"] == 4]
+    assert (facts["score"], facts["change"]) == (1.0, 0.5)
+
+
 def test_only_the_lines_asked_for(trained: Path, skillgit) -> None:
     assert [row["line"] for row in _blame(skillgit, trained, "greeter", "-L", "2,4")["lines"]] == [2, 3, 4]
     for wrong, code in (("x", 2), (":main", 2), ("900,901", 4)):

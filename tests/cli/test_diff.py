@@ -278,3 +278,51 @@ def test_names_and_messages_that_are_no_utf8_do_not_stop_a_comparison(repo_dir: 
     assert [file["path"] for file in skill["files"]] == ["caf\ufffd.txt"]
     for args in (("diff", "HEAD~1", "HEAD"), ("log", "greeter", "--json"), ("show", "HEAD", "--json")):
         assert skillgit(repo_dir, *args)[0] == 0
+
+
+def test_a_conflict_in_a_file_that_is_no_skill_is_no_obstacle(repo_dir: Path, skillgit) -> None:
+    git(repo_dir, "switch", "--quiet", "-c", "side")
+    for branch in ("side", "main"):
+        git(repo_dir, "switch", "--quiet", branch)
+        (repo_dir / "notes é.txt").write_text(branch)
+        git(repo_dir, "add", "--all")
+        git(repo_dir, "commit", "--quiet", "-m", branch)
+    git(repo_dir, "merge", "--quiet", "side", check=False)
+    assert git(repo_dir, "ls-files", "--unmerged")
+    with (repo_dir / "skills/greeter/SKILL.md").open("a") as file:
+        file.write("\n- More.\n")
+    (repo_dir / "sub").mkdir()
+    assert [rule["after"] for rule in _diff(skillgit, repo_dir / "sub", "HEAD")[0]["rules"]] == ["More."]
+    assert git(repo_dir, "ls-files", "--unmerged"), "the user's index is as before"
+
+
+def test_markdown_of_any_number_of_skills_fits_into_a_comment(repo_dir: Path, skillgit) -> None:
+    for number in range(400):
+        folder = repo_dir / f"skills/s{number:03}"
+        folder.mkdir()
+        (folder / "SKILL.md").write_text("# S\n\n" + "".join(f"- Regel {n} für {number}: “{n}”.\n" for n in range(99)))
+    git(repo_dir, "add", "--all")
+    git(repo_dir, "commit", "--quiet", "-m", "many")
+    code, out, err = skillgit(repo_dir, "diff", "HEAD~1", "HEAD", "--format", "markdown")
+    assert code == 0, err
+    assert 40_000 < len(out.encode()) < 60_000
+    rows, shown = out.count("\n| `skills/"), out.count("\n#### ")
+    last = out.splitlines()[-1]
+    assert last.startswith(f"Too long to show: the changes of {400 - shown} more skills, {400 - rows} of them")
+    assert out.count("```") % 2 == 0
+
+
+def test_a_revision_in_a_repository_without_commits_says_what_is_missing(tmp_path: Path, skillgit) -> None:
+    git(tmp_path, "init", "--quiet")
+    code, _, err = skillgit(tmp_path, "diff", "HEAD")
+    assert code == 4
+    assert "nothing is committed in this repository yet" in err
+
+
+def test_a_name_of_both_a_branch_and_a_skill_is_said_to_be_taken_as_a_revision(repo_dir: Path, skillgit) -> None:
+    git(repo_dir, "branch", "greeter")
+    code, _, err = skillgit(repo_dir, "diff", "HEAD", "greeter")
+    assert code == 0
+    assert "greeter is taken as a revision" in err
+    assert "skillgit diff HEAD skills/greeter" in err
+    assert skillgit(repo_dir, "diff", "HEAD", "skills/greeter")[2] == ""

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from skillgit.git.deploy.provenance import read_provenance
+from skillgit.git.objects import Commit, write_commits
+from skillgit.git.repository import Repository
 from skillgit.skills.agents import AGENTS
 from tests.conftest import git
 from tests.git.helpers import user_state
@@ -107,6 +109,26 @@ def test_a_bare_file_becomes_a_folder(repo_dir: Path, skillgit, tmp_path: Path) 
     assert done["object"] == git(repo_dir, "rev-parse", "HEAD:notes.md")
     assert done["warnings"] == ["the frontmatter has no name and no description; agents may not load the skill"]
     assert _json(skillgit, repo_dir, "notes.md", "--to", str(tmp_path))["action"] == "unchanged"
+
+
+def test_a_skill_at_the_top_says_that_it_is_one_file(repo_dir: Path, skillgit, tmp_path: Path) -> None:
+    git(repo_dir, "mv", "skills/greeter/SKILL.md", "SKILL.md")
+    git(repo_dir, "commit", "--quiet", "-m", "at the top")
+    (warning,) = _json(skillgit, repo_dir, "SKILL.md", "--to", str(tmp_path))["warnings"]
+    assert "only SKILL.md is the skill" in warning
+    assert "skills/greeter" in warning
+
+
+@pytest.mark.parametrize("key", ["path", "document", "branch"])
+def test_a_journal_that_names_no_text_is_unreadable(trained: Path, skillgit, tmp_path: Path, key: str) -> None:
+    ref, tip = git(trained, "for-each-ref", "--format=%(refname) %(objectname)", "refs/skillgit/runs").split()
+    state = json.loads(git(trained, "show", f"{tip}:state.json")) | {key: "\ud800"}
+    repo = Repository.open(trained)
+    broken = write_commits(repo, [Commit("x", (tip,), {"state.json": json.dumps(state).encode()})])[0].commit
+    git(trained, "update-ref", ref, broken)
+    assert skillgit(trained, "export", "greeter", "best", "--to", str(tmp_path))[0] in (2, 4)
+    code, out, _ = skillgit(trained, "status")
+    assert (code, "unreadable" in out) == (0, True)
 
 
 def test_edits_that_are_not_committed_are_told_and_left_out(repo_dir: Path, skillgit, tmp_path: Path) -> None:

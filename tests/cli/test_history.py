@@ -20,7 +20,7 @@ def test_log_lists_versions_newest_first_with_their_scores(trained: Path, skillg
     assert log["skill"] == "greeter"
     assert [version["scores"]["val"]["hard"] for version in log["versions"]] == [1.0, 0.5, 0.0]
     assert [version["step"] for version in log["versions"]] == [4, 1, None]
-    keys = {"commit", "object", "run", "step", "epoch", "verdict", "subject", "tokens", "scores"}
+    keys = {"commit", "object", "run", "step", "epoch", "verdict", "subject", "tokens", "scores", "other_conditions"}
     assert set(log["versions"][0]) == keys
     assert log["versions"][0]["object"] == git(trained, "rev-parse", f"{log['versions'][0]['commit']}:skills/greeter")
 

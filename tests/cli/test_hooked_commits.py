@@ -155,6 +155,22 @@ def test_skills_anywhere_are_judged_and_the_framework_can_judge_all(hooked: Path
         assert (done.returncode, "tools/far" in done.stdout) == (1, True)
 
 
+def test_training_steps_may_be_squashed(hooked: Path) -> None:
+    """Each brings its own set of trailers, of which git reads the last."""
+    text = TEXT
+    for step, more in ((1, "Skillgit-Epoch: 1\n"), (2, "")):
+        text += f"- Rule {step}.\n"
+        stage(hooked, text)
+        message = f"skill(greeter): add rule {step}\n\nSkillgit-Run: r1\nSkillgit-Step: {step}\n{more}"
+        git(hooked, "commit", "--quiet", "-m", message)
+    editors = {"GIT_SEQUENCE_EDITOR": "sed -i.bak '2s/^pick/squash/'", "GIT_EDITOR": "true"}
+    code, out = run_git(hooked, "rebase", "--quiet", "-i", "HEAD~2", env=editors)
+    assert (code, git(hooked, "status", "--porcelain", "--untracked-files=no")) == (0, ""), out
+    assert git(hooked, "log", "-1", "--format=%(trailers:key=Skillgit-Step,valueonly)").strip() == "2"
+    assert "Skillgit-Epoch: 1" in git(hooked, "log", "-1", "--format=%B")
+    assert git(hooked, "show", f"HEAD:{SKILL}") == text.strip()
+
+
 def test_message_merge_and_push_are_checked(hooked: Path) -> None:
     stage(hooked, GOOD)
     code, out = run_git(hooked, "commit", "-m", "words\n\nSkillgit-Foo: 1")

@@ -23,7 +23,8 @@ def test_it_sets_everything_and_says_so(repo_dir: Path, skillgit: Skillgit) -> N
     assert code == 0
     for setting in SETTINGS:
         assert _values(repo_dir, setting.key) == [setting.value]
-        assert f"set        {setting.key} = {setting.value}  ({setting.why})" in out
+        assert f"set        {setting.shown}  ({setting.why})" in out
+    assert max(map(len, out.splitlines())) < 120
     assert "set        .gitattributes" in out
     assert "set        skillgit.yaml" in out
     assert "next       skillgit doctor" in out

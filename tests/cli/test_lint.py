@@ -234,6 +234,85 @@ def test_many_skills_are_judged_as_few_are(skillgit: Run, tmp_path: Path) -> Non
     assert found == sorted(found)
 
 
+def test_a_bare_file_is_judged_when_it_is_named(skillgit: Run, folder: Path) -> None:
+    bare = folder / "skills/bare.md"
+    bare.write_text("- Answer.\n- See [more](more.md).")
+    assert findings(skillgit, folder) == []
+    path = "skills/bare.md"
+    # It needs no frontmatter, and goes where nothing stands beside it.
+    assert findings(skillgit, folder, path) == [(path, "link-outside"), (path, "final-newline")]
+    bare.write_text("---\nname: bare\ndescription: Answers: all\n---\n- Answer.")
+    assert findings(skillgit, folder / "skills", "bare.md") == [
+        ("bare.md", "unquoted-colon"),
+        ("bare.md", "final-newline"),
+    ]
+    assert skillgit(folder, "lint", "--fix", path)[0] == 0
+    assert bare.read_text() == '---\nname: bare\ndescription: "Answers: all"\n---\n- Answer.\n'
+
+
+def test_a_bare_file_is_held_to_its_own_tasks(skillgit: Run, folder: Path) -> None:
+    (folder / "skills/bare.md").write_text("- Answer.\n")
+    (folder / "evals/bare").mkdir(parents=True)
+    (folder / "evals/bare/train.jsonl").write_text("no json\n")
+    assert findings(skillgit, folder, "skills/bare.md") == [("evals/bare/train.jsonl", "tasks-unreadable")]
+
+
+def test_all_that_is_wrong_with_tasks_stands_on_one_line(skillgit: Run, folder: Path) -> None:
+    (folder / "evals/one").mkdir(parents=True)
+    (folder / "evals/one/val.jsonl").write_text('{"id": "a"}\n')
+    first, second, *_ = skillgit(folder, "lint")[1].splitlines()
+    assert "2 problems in the task files: " in first
+    assert "; evals/one/val.jsonl:1" in first
+    assert "\\u{A}" not in first
+    assert second.startswith("    fix: ")
+
+
+def test_environments_of_python_are_no_part_of_a_skill(skillgit: Run, folder: Path) -> None:
+    for place in (".venv", "skills/one/scripts/.venv"):
+        write(folder / place / "lib/skills/other", "no skill \n")
+        (folder / place / "pyvenv.cfg").touch()
+    assert findings(skillgit, folder) == []
+
+
+def test_links_to_skills_of_the_repository_are_followed(skillgit: Run, folder: Path) -> None:
+    """One skill for several agents: their folders hold links to it."""
+    git(folder, "init", "--quiet")
+    write(folder / "skills/one", GOOD.format("other"))
+    links = folder / ".claude/skills"
+    links.mkdir(parents=True)
+    (links / "one").symlink_to("../../skills/one")
+    (links / "up").symlink_to("../..")
+    (links / "away").symlink_to(write(folder.parent / "away", "no skill").parent)
+    assert findings(skillgit, folder, ".claude/skills") == [(".claude/skills/one/SKILL.md", "name-folder")]
+    assert findings(skillgit, folder) == [("skills/one/SKILL.md", "name-folder")]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such names")
+def test_names_of_mended_files_cannot_act_on_a_terminal(skillgit: Run, folder: Path) -> None:
+    path = folder / "skills/one/a\x1b]0;b\x07\x9b.md"
+    path.write_text("x \n")
+    _, out, _ = skillgit(folder, "lint", "--fix")
+    assert "mended skills/one/a\\x1b]0;b\\x07\\x9b.md" in out
+    path.write_text("x \n")
+    _, out, _ = skillgit(folder, "lint", "--fix", "--json")
+    assert "\x9b" not in out
+    assert json.loads(out)["fixed"] == ["skills/one/a\x1b]0;b\x07\x9b.md"]
+
+
+@pytest.mark.parametrize("form", ["github", "sarif"])
+def test_what_a_platform_reads_has_paths_from_the_top(skillgit: Run, folder: Path, form: str) -> None:
+    git(folder, "init", "--quiet")
+    write(folder / "skills/one", GOOD.format("other"))
+    (folder / "evals/one").mkdir(parents=True)
+    (folder / "evals/one/train.jsonl").write_text("no json\n")
+    at_top = skillgit(folder, "lint", "skills/one", "--format", form)[1]
+    assert skillgit(folder / "skills", "lint", "one", "--format", form)[1] == at_top
+    assert "skills/one/SKILL.md" in at_top
+    assert "evals/one/train.jsonl" in at_top
+    seen = findings(skillgit, folder / "skills", "one")
+    assert seen == [("../evals/one/train.jsonl", "tasks-unreadable"), ("one/SKILL.md", "name-folder")]
+
+
 def test_nothing_heavy_is_loaded_to_lint_a_working_tree(folder: Path) -> None:
     code = (
         f"import sys; from skillgit.cli.main import run; run(['-C', {str(folder)!r}, 'lint']); "

@@ -119,6 +119,25 @@ def test_an_index_is_named_from_the_top_folder(skillgit: Run, repo_dir: Path, mo
         assert staged(skillgit, repo_dir / "skills") == [("greeter/SKILL.md", "unknown-key")]
 
 
+def test_paths_may_lead_over_a_link_to_the_repository(skillgit: Run, repo_dir: Path, tmp_path: Path) -> None:
+    put(repo_dir, BAD)
+    (tmp_path / "link").symlink_to(repo_dir)
+    assert [rule for _, rule in staged(skillgit, tmp_path / "link/skills", "greeter")] == ["unknown-key"]
+    given = str(tmp_path / "link" / MAIN)
+    assert staged(skillgit, repo_dir, given) == [(MAIN, "unknown-key")]
+
+
+def test_a_commit_without_learned_text_loads_nothing_of_evaluations(repo_dir: Path) -> None:
+    put(repo_dir, BAD)
+    code = (
+        f"import sys; from skillgit.cli.main import run; run(['-C', {str(repo_dir)!r}, 'hook', 'pre-commit']); "
+        "print(*({'skillgit.evals', 'skillgit.skills.patch', 'openai', 'rich', 'jsonschema'} & set(sys.modules)))"
+    )
+    out = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+    assert "unknown-key" in out
+    assert out.splitlines()[-1] == ""
+
+
 def test_a_repository_that_is_a_skill_may_be_cloned_under_any_name(skillgit: Run, tmp_path: Path) -> None:
     git(tmp_path, "init", "--quiet")
     put(tmp_path, SKILL, "SKILL.md")
@@ -202,7 +221,8 @@ def test_protected_text_that_was_measured_is_accepted(skillgit: Run, repo_dir: P
     put(repo_dir, SKILL + REGION.format("Trained again."))
     assert staged(skillgit, repo_dir) == [(MAIN, "protected-change")]
     skill = git(repo_dir, "rev-parse", f"{git(repo_dir, 'write-tree')}:skills/greeter")
-    record = json.dumps({"v": 1, "id": "r", "skill": skill, "split": "val"})
+    scores = {"n": 1, "hard": 1.0, "soft": 1.0}
+    record = json.dumps({"v": 1, "id": "r", "skill": skill, "split": "val", **scores})
     git(repo_dir, "notes", "--ref=skillgit/evals", "add", "-m", record, skill)
     assert staged(skillgit, repo_dir) == []
     put(repo_dir, SKILL + REGION.format("Invented."))

@@ -66,7 +66,7 @@ def test_an_amended_text_shows_as_unmeasured(trained: Path, skillgit) -> None:
         file.write("- Slipped in.\n")
     git(trained, "commit", "--quiet", "-a", "--amend", "--no-edit")
     newest = _versions(skillgit, trained, "HEAD")[0]
-    assert newest["scores"] == {}
+    assert (newest["scores"], newest["verdict"]) == ({}, None)
     _, out, _ = skillgit(trained, "log", "greeter", "HEAD")
     assert out.splitlines()[1].split()[1] == "–"
 
@@ -114,7 +114,7 @@ def test_a_terminal_without_block_signs_gets_a_curve_in_ascii(trained: Path) -> 
 
 def test_rejected_candidates_have_a_table_of_their_own(trained: Path, skillgit) -> None:
     _, out, _ = skillgit(trained, "log", "greeter", "--rejected", "-n", "1")
-    assert out.splitlines()[2] == "not accepted"
+    assert out.splitlines()[2] == "not accepted (skillgit show STEP tells all of one)"
     assert "reject" in out.splitlines()[4]
 
 
@@ -159,3 +159,95 @@ def test_a_bare_repository_and_odd_folder_names(trained: Path, tmp_path: Path, s
     assert code == 0, err
     (version,) = json.loads(out)["versions"]
     assert version["scores"]["val"]["hard"] == 0.0
+
+
+def _commit(folder: Path, message: str) -> str:
+    git(folder, "add", "--all")
+    git(folder, "commit", "--quiet", "-m", message)
+    return git(folder, "rev-parse", "HEAD")
+
+
+def test_scores_of_other_conditions_are_told_of_but_not_mixed_in(trained: Path, skillgit) -> None:
+    branch = git(trained, "for-each-ref", "--format=%(refname:short)", "refs/heads/train")
+    tree = git(trained, "rev-parse", f"{branch}:skills/greeter")
+    note = git(trained, "notes", "--ref=skillgit/evals", "show", tree).splitlines()
+    records = [json.loads(line) for line in note]
+    other = [json.dumps(r | {"judge": "another", "score": 0.25} if r["split"] == "val" else r) for r in records]
+    git(trained, "notes", "--ref=skillgit/evals", "add", "-f", "-m", "\n".join(other), tree)
+    versions = _versions(skillgit, trained)
+    assert [version["scores"].get("val", {}).get("score") for version in versions] == [None, 0.5, 0.0]
+    assert ["val" in version["other_conditions"] for version in versions] == [True, False, False]
+    _, out, err = skillgit(trained, "log", "greeter")
+    assert "0.250" not in out
+    assert f"git notes --ref=skillgit/evals show {versions[0]['commit'][:10]}:skills/greeter" in err
+    assert skillgit(trained, "-q", "log", "greeter")[2] == ""
+
+
+def test_a_record_copied_to_another_object_is_none_of_its_own(trained: Path, skillgit) -> None:
+    trees = [
+        git(trained, "rev-parse", f"{version['commit']}:skills/greeter") for version in _versions(skillgit, trained)
+    ]
+    git(trained, "notes", "--ref=skillgit/evals", "copy", "-f", trees[0], trees[2])
+    assert _versions(skillgit, trained)[2]["scores"] == {}
+
+
+def test_the_score_is_the_one_that_the_gate_goes_by(trained: Path, skillgit) -> None:
+    for version in _versions(skillgit, trained):
+        note = git(trained, "notes", "--ref=skillgit/evals", "show", version["object"]).splitlines()
+        soft = [json.dumps({**json.loads(line), "metric": "soft", "soft": 0.625, "score": 0.625}) for line in note]
+        git(trained, "notes", "--ref=skillgit/evals", "add", "-f", "-m", "\n".join(soft), version["object"])
+    _, out, _ = skillgit(trained, "log", "greeter", "--graph")
+    assert out.startswith("val ▅▅▅  0.625 to 0.625, 3 of 3 measured")
+    assert out.count("0.625  6") == 3
+
+
+def test_a_renamed_skill_says_where_its_earlier_versions_are(trained: Path, skillgit) -> None:
+    git(trained, "mv", "skills/greeter", "skills/host")
+    renamed = _commit(trained, "rename")
+    code, out, err = skillgit(trained, "log", "host")
+    assert (code, len(out.splitlines())) == (0, 2)
+    assert f"renamed from skills/greeter; for what was before: skillgit log greeter {renamed[:10]}^" in err
+    assert json.loads(skillgit(trained, "log", "host", "--json")[1])["renamed"] == {
+        "from": "skills/greeter",
+        "in": renamed,
+    }
+    assert skillgit(trained, "log", "greeter", f"{renamed[:10]}^")[0] == 0
+
+
+def test_a_skill_that_is_gone_is_found_in_the_commit_before(repo_dir: Path, skillgit) -> None:
+    git(repo_dir, "rm", "-r", "--quiet", "skills/greeter")
+    gone = _commit(repo_dir, "away")
+    for command in (["log", "greeter"], ["blame", "greeter"]):
+        code, _, err = skillgit(repo_dir, *command)
+        assert code == 2
+        assert f"commit {gone[:12]} removed or renamed it" in err
+        assert f"skillgit log greeter {gone[:12]}^" in err
+        assert skillgit(repo_dir, *command, f"{gone[:12]}^")[0] == 0
+    assert skillgit(repo_dir, "log", "skills/greeter/", f"{gone[:12]}^")[0] == 0
+    assert "skillgit new never" in skillgit(repo_dir, "log", "never")[2]
+
+
+def test_a_skill_that_no_commit_holds_says_so(repo_dir: Path, skillgit) -> None:
+    (repo_dir / "skills/fresh").mkdir()
+    (repo_dir / "skills/fresh/SKILL.md").write_text("# Fresh\n")
+    code, out, err = skillgit(repo_dir, "log", "fresh")
+    assert (code, len(out.splitlines())) == (0, 1)
+    assert "no commit holds skills/fresh here" in err
+    code, _, err = skillgit(repo_dir, "blame", "fresh")
+    assert code == 4
+    assert "git add skills/fresh/SKILL.md" in err
+
+
+def test_the_step_of_a_candidate_is_what_show_takes(trained: Path, skillgit) -> None:
+    _, out, _ = skillgit(trained, "log", "greeter", "--rejected")
+    steps = [line.split()[5] for line in out.splitlines() if "  reject  " in line]
+    assert len(steps) == 2
+    for step in steps:
+        assert f"step {step.rpartition(':')[2]}\n" in skillgit(trained, "show", step)[1]
+
+
+def test_a_pattern_is_no_name_of_a_trained_skill(trained: Path, skillgit) -> None:
+    git(trained, "rm", "-r", "--quiet", "skills/greeter")
+    _commit(trained, "away")
+    assert skillgit(trained, "log", "greeter")[0] == 0
+    assert skillgit(trained, "log", "gree*")[0] == 2

@@ -49,7 +49,8 @@ def test_render_prints_no_control_characters(repo_dir: Path, skillgit: Skillgit)
     repo = Repository.open(repo_dir)
     tree = str(repo.resolve("HEAD:skills/greeter"))
     gate = {"verdict": "accept", "base_score": 0, "run": "R\x1b[31m", "step": 1, "title": "red\x1b[31m\n[bold]x"}
-    record = {"id": "x", "skill": tree, "split": "val", "metric": "hard", "score": 1.0, "n": 3, "gate": gate}
+    record = {"id": "x", "skill": tree, "split": "val", "n": 3, "gate": gate}
+    record |= {"metric": "hard", "score": 1.0, "hard": 1.0, "soft": 1.0}
     publish(repo, Publication(notes={notes.EVALS: {tree: (notes.canonical(record),)}}))
     code, out, _ = skillgit(repo_dir, "notes", "render")
     assert code == 0
@@ -83,3 +84,13 @@ def test_repair_prints_no_control_characters(repo_dir: Path, skillgit: Skillgit)
     assert code == 0
     assert "\x1b" not in out
     assert "[bold]text" in out
+
+
+def test_repair_has_one_document_whatever_the_bytes(repo_dir: Path, skillgit: Skillgit) -> None:
+    tree = git(repo_dir, "rev-parse", "HEAD:skills/greeter")
+    (repo_dir / "note").write_bytes(b"\xff\xfe \xc2\x9b31m\n")
+    blob = git(repo_dir, "hash-object", "-w", "note")
+    git(repo_dir, "notes", "--ref=skillgit/evals", "add", "-C", blob, tree)
+    (finding,) = _json(skillgit, repo_dir, "repair")["findings"]
+    assert finding["detail"] == "\udcff\udcfe \x9b31m"
+    assert "\x9b" not in skillgit(repo_dir, "notes", "repair", "--json")[1]

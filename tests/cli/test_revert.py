@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from skillgit.report.revert import line
 from tests.conftest import SCRIPTED, git
 from tests.git.helpers import Skillgit, user_state
 
@@ -37,7 +38,7 @@ def test_undoing_an_accepted_rule_brings_the_old_score_back(merged: Path, skillg
     code, out, err = skillgit(merged, "revert", commit)
     assert code == 0, err
     assert "-- RULE_B: answer B with a dash" in out
-    assert "predicted  val hard 0.500 (n=6), -0.500 from now; regressed: val1, val3, val5" in out
+    assert "predicted  val hard 0.500 (n=6), -0.500 from now; 3 regressed (val1, val3, val5)" in out
     assert git(merged, "log", "-1", "--format=%B").splitlines() == [
         'skill(greeter): revert "add "RULE_B: answer B with a dash""',
         "",
@@ -154,3 +155,42 @@ def test_an_undoing_that_was_undone_does_not_count_as_one(merged: Path, skillgit
     (merged / SKILL).write_text(text.replace("RULE_A: answer A with a dash", "RULE_A: answer A with two dashes"))
     git(merged, "commit", "--quiet", "-am", "reword")
     assert skillgit(merged, "revert", commit)[0] == 7
+
+
+def test_a_commit_that_renamed_the_skill_is_for_git(merged: Path, skillgit: Skillgit) -> None:
+    git(merged, "mv", "skills/greeter", "skills/host")
+    git(merged, "commit", "--quiet", "-m", "rename")
+    code, _, err = skillgit(merged, "revert", "HEAD")
+    assert code == 2
+    assert "renamed the skill" in err
+    assert "git rm" not in err
+    assert f"git revert {git(merged, 'rev-parse', 'HEAD')[:12]}" in err
+
+
+def test_the_conflict_is_shown_at_the_rule_that_was_reworded(merged: Path, skillgit: Skillgit) -> None:
+    text = (merged / SKILL).read_text()
+    (merged / SKILL).write_text(text + "\n- Note 9.\n")
+    git(merged, "commit", "--quiet", "-am", "note 9")
+    (merged / SKILL).write_text(text + "\n- Note 9, reworded.\n- Note 10.\n- Note 11.\n")
+    git(merged, "commit", "--quiet", "-am", "more notes")
+    code, out, _ = skillgit(merged, "revert", "HEAD~1")
+    assert code == 7
+    assert "Note 9, reworded." in out
+    assert "Note 10." not in out
+
+
+def test_of_many_tasks_only_the_first_are_named() -> None:
+    told = {"split": "val", "metric": "hard", "score": 0.0, "n": 99, "complete": True, "change": -1.0, "improved": []}
+    text = line(told | {"regressed": [f"t{n}" for n in range(99)]})
+    assert text.endswith("99 regressed (t0, t1, t2, t3, t4, t5, t6, t7, … 91 more)")
+
+
+def test_the_keys_of_the_document_stay_the_same(merged: Path, skillgit: Skillgit) -> None:
+    told = _json(skillgit, merged, "revert", "HEAD", "--dry-run")
+    assert set(told) == {
+        *("skill", "reverts", "subject", "status", "commit", "object", "patch", "predicted", "conflicts"),
+    }
+    assert set(told["predicted"]) == {
+        *("split", "hard", "soft", "score", "metric", "n", "complete", "id", "at"),
+        *("before", "change", "improved", "regressed"),
+    }

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
+
+import pytest
 
 from tests.conftest import git
 
@@ -41,7 +44,7 @@ def test_usage_is_what_this_step_paid_by_role(trained: Path, skillgit) -> None:
 def test_what_a_step_looks_like(trained: Path, skillgit) -> None:
     _, out, _ = skillgit(trained, "show", _branch(trained))
     for line in (
-        "  gate      accept_new_best (from 0.5)",
+        "  gate      accept_new_best (from 0.500)",
         "  + val val1  0 -> 1",
         "  seen in the cases",
         "  1. append [applied]: - RULE_B: answer B with a dash",
@@ -62,7 +65,7 @@ def test_a_rejected_candidate_is_shown_by_its_object_or_its_step(trained: Path, 
     assert "+- HARM: shout" in by_object["patch"]
     _, text, _ = skillgit(trained, "show", candidate["object"][:10], "greeter")
     assert "(not a commit)" in text
-    assert "  gate      reject (from 0.5): the score does not rise" in text
+    assert "  gate      reject (from 0.500): the score does not rise" in text
 
 
 def test_a_step_that_was_accepted_is_its_commit(trained: Path, skillgit) -> None:
@@ -127,7 +130,7 @@ def test_a_commit_of_several_skills_or_none_needs_a_name(repo_dir: Path, skillgi
     code, _, err = skillgit(repo_dir, "show", "HEAD")
     assert code == 2
     assert "skills/one, skills/two" in err
-    assert "skillgit show REVISION SKILL" in err
+    assert "skillgit show REVISION one" in err
     assert "two" not in _show(skillgit, repo_dir, "HEAD", "one")["patch"]
 
 
@@ -173,3 +176,46 @@ def test_a_folder_with_a_dot_keeps_its_name(repo_dir: Path, skillgit) -> None:
     git(repo_dir, "add", "--all")
     git(repo_dir, "commit", "--quiet", "-m", "dotted")
     assert _show(skillgit, repo_dir, "HEAD")["skill"] == "a.b"
+
+
+@pytest.mark.parametrize("how", [["--no-ff", "--no-edit"], ["--squash"]])
+def test_what_brings_several_steps_does_not_pass_off_the_last_ones_story_as_its_own(
+    trained: Path, skillgit, how: list[str]
+) -> None:
+    git(trained, "merge", "--quiet", *how, _branch(trained))
+    if how == ["--squash"]:
+        git(trained, "commit", "--quiet", "-m", "squashed")
+    code, out, err = skillgit(trained, "show", "HEAD")
+    assert code == 0, err
+    run = _branch(trained).rpartition("/")[2]
+    assert f"  run       {run}, steps up to 4" in out
+    assert "val hard 0.000 (n=6) -> 1.000 (n=6) (+1.000)" in out
+    assert "  gate      of the last step: accept_new_best (from 0.500)" in out
+    assert f"what each step did: skillgit log greeter, then skillgit show {run}:STEP" in out
+    assert "seen in the cases" not in out
+    assert "\nusage\n" not in out
+
+
+def test_show_says_how_to_see_what_was_rejected(trained: Path, skillgit) -> None:
+    assert "skillgit log greeter --rejected" in skillgit(trained, "show", _branch(trained))[1]
+    assert "skillgit log SKILL --rejected" in " ".join(skillgit(trained, "show", "--help")[1].split())
+
+
+def test_a_printed_patch_can_be_applied(trained: Path, skillgit) -> None:
+    run = _branch(trained).rpartition("/")[2]
+    git(trained, "switch", "--quiet", "--detach", f"{_branch(trained)}~1")
+    _, out, _ = skillgit(trained, "show", f"{run}:2")
+    patch = out[out.index("diff --git") :]
+    assert not patch.endswith("\n\n")
+    subprocess.run(["git", "apply", "--index"], cwd=trained, input=patch.encode(), check=True)
+
+
+def test_a_commit_to_very_many_skills_names_only_some(repo_dir: Path, skillgit) -> None:
+    for number in range(30):
+        (repo_dir / f"skills/s{number:02}").mkdir()
+        (repo_dir / f"skills/s{number:02}/SKILL.md").write_text("# S\n")
+    git(repo_dir, "add", "--all")
+    git(repo_dir, "commit", "--quiet", "-m", "many")
+    _, _, err = skillgit(repo_dir, "show", "HEAD")
+    assert "this commit changes 30 skills" in err
+    assert "skills/s07 and 22 more" in err

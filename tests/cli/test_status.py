@@ -81,6 +81,14 @@ def test_an_old_copy_is_behind_by_a_number_of_versions(trained: Path, skillgit) 
     assert "go on: skillgit export greeter --agent cursor" in out
 
 
+def test_a_copy_of_a_skill_that_is_gone_is_told(repo_dir: Path, skillgit) -> None:
+    skillgit(repo_dir, "export", "greeter", "--agent", "claude-code")
+    git(repo_dir, "rm", "-r", "--quiet", "skills/greeter")
+    git(repo_dir, "commit", "--quiet", "-m", "gone")
+    (row,) = json.loads(skillgit(repo_dir, "status", "--json")[1])["folders"]
+    assert (row["state"], row["head"], row["versions_behind"], row["next"]) == ("removed", None, None, None)
+
+
 def test_an_edited_copy_names_its_files(repo_dir: Path, skillgit) -> None:
     _export(skillgit, repo_dir, "--agent", "claude-code")
     (repo_dir / FOLDER / "SKILL.md").write_text("mine")

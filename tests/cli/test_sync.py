@@ -18,7 +18,17 @@ from tests.git.helpers import Skillgit
 def pair(trained: Path, tmp_path: Path) -> tuple[Path, Path]:
     """A trained repository with a remote, and a clone that knows nothing of the training yet."""
     bare = tmp_path / "team.git"
-    git(tmp_path, "clone", "--quiet", "--bare", "--single-branch", "--branch=main", str(trained), str(bare))
+    git(
+        tmp_path,
+        "clone",
+        "--quiet",
+        "--bare",
+        "--no-local",
+        "--single-branch",
+        "--branch=main",
+        str(trained),
+        str(bare),
+    )
     git(bare, "config", "receive.denyNonFastForwards", "true")
     git(trained, "remote", "add", "origin", str(bare))
     git(tmp_path, "clone", "--quiet", str(bare), str(tmp_path / "other"))
@@ -122,6 +132,64 @@ def test_journals_that_a_server_refuses_end_in_an_error(pair: tuple[Path, Path],
     code, _, err = skillgit(one, "sync", "--runs")
     assert code == 4
     assert "origin did not take refs/skillgit/runs/greeter/" in err
+
+
+def test_a_dry_run_says_what_would_be(pair: tuple[Path, Path], skillgit: Skillgit) -> None:
+    one, two = pair
+    ref = _refs(one, "refs/skillgit/runs").split()[0]
+    assert f"{ref}  would be sent" in skillgit(one, "sync", "--runs", "--dry-run")[1]
+    _sync(skillgit, one, "--runs")
+    assert f"{ref}  would be received" in skillgit(two, "sync", "--runs", "--dry-run")[1]
+    assert f"{ref}  received" in skillgit(two, "sync", "--runs")[1]
+
+
+def test_a_refused_ref_and_a_removed_line_are_told(pair: tuple[Path, Path], skillgit: Skillgit) -> None:
+    one, _ = pair
+    _sync(skillgit, one)
+    git(one, "notes", "--ref=skillgit/gates", "remove", "HEAD")
+    hook = one.parent / "team.git/hooks/update"
+    hook.write_text("#!/bin/sh\nexit 1\n")
+    hook.chmod(0o755)
+    code, out, _ = skillgit(one, "sync")
+    assert code == 4
+    assert "refs/notes/skillgit/gates  0 lines received, 0 sent, refused" in out
+    hook.unlink()
+    assert "0 lines received, 0 sent, 1 removed, as on the other side, pushed" in skillgit(one, "sync")[1]
+
+
+def test_the_best_of_a_run_whose_branch_stayed_elsewhere(pair: tuple[Path, Path], skillgit: Skillgit) -> None:
+    one, two = pair
+    _sync(skillgit, one, "--runs")
+    _sync(skillgit, two, "--runs")
+    branch = _refs(one, "refs/heads/train").split()[0].removeprefix("refs/heads/")
+    code, out, err = skillgit(two, "best", "greeter")
+    assert (code, branch in out, "does not have that commit" in err) == (0, True, True)
+    code, _, err = skillgit(two, "export", "greeter", "best", "--to", "out")
+    assert code == 4
+    assert f"git push origin {branch} where it was trained, then git fetch here" in err
+    git(one, "push", "--quiet", "origin", branch)
+    git(two, "fetch", "--quiet")
+    assert skillgit(two, "export", "greeter", "best", "--to", "out")[0] == 0
+    assert skillgit(two, "best", "greeter")[2] == ""
+
+
+@pytest.mark.parametrize("address", ["https://me:s3cret@127.0.0.1:1/x?s3cret", "//me:s3cret@host/x"])
+def test_no_secret_of_an_address_is_told(pair: tuple[Path, Path], skillgit: Skillgit, address: str) -> None:
+    git(pair[0], "remote", "set-url", "origin", address)
+    code, out, err = skillgit(pair[0], "sync")
+    assert (code, "s3cret" in out + err) == (4, False)
+
+
+def test_a_journal_that_someone_else_holds_ends_in_an_error(pair: tuple[Path, Path], skillgit: Skillgit) -> None:
+    one, _ = pair
+    ref = _refs(one, "refs/skillgit/runs").split()[0]
+    lock = one.parent / f"team.git/{ref}.lock"
+    lock.parent.mkdir(parents=True)
+    lock.touch()
+    code, out, err = skillgit(one, "sync", "--runs")
+    assert (code, f"{ref}  moved meanwhile" in out, "next: skillgit sync --runs" in err) == (4, True, True)
+    lock.unlink()
+    assert skillgit(one, "sync", "--runs")[0] == 0
 
 
 # --- which remote

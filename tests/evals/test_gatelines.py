@@ -17,7 +17,7 @@ from skillgit.git.repository import Repository
 from tests.conftest import git
 from tests.git.helpers import Skillgit, train
 
-RECORD: dict[str, Any] = {"id": "r", "split": "val", "metric": "hard", "score": 0.6, "hard": 0.6, "n": 20}
+RECORD: dict[str, Any] = {"id": "r", "split": "val", "metric": "hard", "score": 0.6, "hard": 0.6, "soft": 0.6, "n": 20}
 GATE = {
     "verdict": "accept",
     "base_score": 0.5,
@@ -188,6 +188,12 @@ def test_a_record_copied_to_another_object_makes_no_line(repo_dir: Path) -> None
     line = notes.canonical(RECORD | {"skill": "ab" * 20, "gate": GATE})
     publish(repo, Publication(notes={notes.EVALS: {str(repo.resolve("HEAD:skills/greeter")): (line,)}}))
     assert planned(repo, [repo.commit("HEAD")]) == {}
+
+
+@pytest.mark.parametrize("facts", [{"score": "high"}, {"hard": None, "n": -1}, {"gate": {"verdict": []}}, {"gate": 1}])
+def test_a_record_that_cannot_be_read_makes_no_line(repo_dir: Path, facts: dict[str, Any]) -> None:
+    _keep(Repository.open(repo_dir), **facts)
+    assert render(repo_dir) == 0
 
 
 def test_a_merge_that_changes_nothing_itself_gets_no_line(went_on: tuple[Path, str]) -> None:

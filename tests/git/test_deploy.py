@@ -18,11 +18,11 @@ from hypothesis import strategies as st
 
 from skillgit.errors import ConfigError, GitError, NeedsPersonError
 from skillgit.git.deploy import stage
-from skillgit.git.deploy.folder import identities, read_folder, stored, tree_of
+from skillgit.git.deploy.folder import identities, read_folder, stored
 from skillgit.git.deploy.install import Outcome, Target, install
 from skillgit.git.deploy.package import Package
 from skillgit.git.deploy.provenance import read_provenance
-from skillgit.git.objects import Entry
+from skillgit.git.objects import Entry, tree_of
 from skillgit.git.repository import Repository
 from skillgit.git.skillstore import Place
 from tests.conftest import git
@@ -102,6 +102,12 @@ def test_the_provenance_is_one_canonical_line_without_credentials(repo: Reposito
     assert (value["remote"], value["val"]) == ("https://example.invalid/x.git", 0.5)
     keys = {"v", "skill", "path", "object", "commit", "revision", "remote", "val", "exported_at", "harness"}
     assert set(value) == keys
+
+
+def test_an_address_that_is_none_costs_no_export(repo: Repository, put: Put, tmp_path: Path) -> None:
+    git(repo.root, "remote", "add", "origin", "https://[bad/x")
+    put()
+    assert json.loads((tmp_path / "out/greeter/.skillgit.json").read_text())["remote"] == "https://[bad/x"
 
 
 def test_installing_again_changes_nothing(put: Put, tmp_path: Path) -> None:
@@ -218,13 +224,30 @@ def test_nothing_is_written_through_links(put: Put, tmp_path: Path) -> None:
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
-def test_a_file_in_the_way_is_an_error_with_its_name(put: Put, tmp_path: Path) -> None:
-    (tmp_path / "out").write_text("a file")
-    with pytest.raises(GitError, match=r"cannot write .*out/greeter"):
+@pytest.mark.parametrize("path", ["out", "out/greeter", "out/skills/greeter"])
+@pytest.mark.parametrize("dry_run", [False, True])
+def test_a_file_where_a_folder_must_be_is_named(put: Put, tmp_path: Path, path: str, dry_run: bool) -> None:
+    (tmp_path / "out").write_text("mine")
+    with pytest.raises(GitError) as caught:
+        put(path=path, dry_run=dry_run)
+    assert (caught.value.what, bool(caught.value.fix)) == (f"{tmp_path / 'out'} is a file", True)
+    assert (tmp_path / "out").read_text() == "mine"
+
+
+def test_a_failure_leaves_nothing_behind(put: Put, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(self: Path, data: bytes) -> int:
+        with self.open("wb") as file:
+            file.write(data[:1])
+        raise OSError(28, "No space left on device")
+
+    put("first")
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(GitError) as caught:
         put()
-    (tmp_path / "file").write_text("a file")
-    with pytest.raises(GitError, match="file is a file"):
-        put(path="file")
+    assert ("No space left" in caught.value.why, "--to" in caught.value.fix) == (True, True)
+    monkeypatch.undo()
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["greeter"]
+    assert put("first").action == "unchanged"
 
 
 def test_a_dry_run_writes_nothing(put: Put, tmp_path: Path) -> None:

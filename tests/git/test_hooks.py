@@ -11,6 +11,7 @@ import pytest
 
 from skillgit.errors import GitError
 from skillgit.git.hooks.install import NAMES, carry_out, plan_install, plan_uninstall
+from skillgit.git.hooks.state import standings
 from skillgit.git.repository import Repository
 from tests.conftest import git
 from tests.git.hooks import SECRET, commit, framework, husky, install, run_git, script, snapshot, states, uninstall
@@ -245,6 +246,16 @@ def test_an_interrupted_install_can_be_finished_or_undone(repo_dir: Path) -> Non
         finish(repo_dir, "pre-push")
         uninstall(repo_dir)
         assert traces(repo_dir) == before
+
+
+def test_a_submodule_is_named_by_its_folder(repo_dir: Path, tmp_path: Path) -> None:
+    outer = tmp_path / "outer"
+    git(tmp_path, "init", "--quiet", "outer")
+    git(outer, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(repo_dir), "inner")
+    install(outer / "inner")
+    (standing,) = standings(Repository.open(outer / "inner"), NAMES)
+    assert Path(standing.worktree) == outer / "inner"
+    assert set(standing.hooks.values()) == {"ours"}
 
 
 def test_a_link_in_the_repository_is_not_written_through(repo_dir: Path, tmp_path: Path) -> None:

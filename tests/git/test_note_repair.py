@@ -95,6 +95,25 @@ def test_damaged_text_becomes_lines_again(trained: Path) -> None:
     assert kinds(trained) == ["unreadable"]
 
 
+@pytest.mark.parametrize(
+    ("kind", "line"),
+    [
+        ("evals", '{"id":1e999}'),
+        ("evals", '{"id":"x","score":%s}' % ("9" * 400)),
+        ("evals", '{"hard":"high","id":"x","n":1,"skill":"SKILL","soft":0.5,"split":"val"}'),
+        ("results", '{"record":"x","tasks":{"a":{"hard":null,"soft":1}}}'),
+    ],
+)
+def test_a_record_whose_values_are_no_scores_is_named_and_stays(trained: Path, kind: str, line: str) -> None:
+    skill = git(trained, "rev-parse", "HEAD:skills/greeter")
+    line = line.replace("SKILL", skill)
+    git(trained, "notes", f"--ref=skillgit/{kind}", "append", "-m", line, skill)
+    before = listing(trained, kind)
+    (finding,) = repair_notes(Repository.open(trained))
+    assert (finding.kind, finding.object, finding.detail) == ("unreadable", skill, line[:80])
+    assert listing(trained, kind) == before
+
+
 def test_a_record_on_another_object_goes_home_with_its_results(trained: Path) -> None:
     before = {kind: listing(trained, kind) for kind in ("evals", "results")}
     name = next(name for name, lines in before["evals"].items() if len(lines) == 1)
@@ -137,3 +156,16 @@ def _write(folder: Path, name: str, text: str) -> None:
     path.write_text(text)
     blob = git(folder, "hash-object", "-w", str(path))
     git(folder, "notes", "--ref=skillgit/evals", "add", "--force", "-C", blob, name)
+
+
+def test_a_step_that_cannot_be_read_costs_no_other_step(trained: Path) -> None:
+    ref, tip = git(trained, "for-each-ref", "--format=%(refname) %(objectname)", "refs/skillgit/runs").split()
+    repo = Repository.open(trained)
+    broken = write_commits(repo, [Commit("x", (tip,), {"steps/0002.json": b"{"})])[0].commit
+    git(trained, "update-ref", ref, broken)
+    before = listing(trained, "evals")
+    for kind in ("evals", "results"):
+        git(trained, "update-ref", "-d", f"refs/notes/skillgit/{kind}")
+    assert kinds(trained) == ["journal", "restored"]
+    after = listing(trained, "evals")
+    assert 0 < sum(map(len, after.values())) < sum(map(len, before.values()))

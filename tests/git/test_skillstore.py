@@ -247,3 +247,42 @@ def test_a_revision_without_the_skill_has_no_version(repo: Repository) -> None:
     git(repo.root, "rm", "--quiet", "-r", "skills")
     git(repo.root, "commit", "--quiet", "-m", "gone")
     assert read_version(repo, "HEAD", GREETER) is None
+
+
+# --- exported copies
+
+
+def _copy(folder: Path, path: str) -> None:
+    (folder / path).mkdir(parents=True)
+    (folder / path / "SKILL.md").write_bytes((folder / "skills/greeter/SKILL.md").read_bytes())
+    (folder / path / ".skillgit.json").write_text("{}\n")
+
+
+def test_a_name_never_means_an_exported_copy(repo_dir: Path) -> None:
+    _copy(repo_dir, "skills/other")
+    _copy(repo_dir, ".agents/skills/other")
+    shutil.move(repo_dir / "skills/greeter", repo_dir / ".claude/skills/other")
+    repo = Repository.open(repo_dir)
+    assert find(repo, "other").path == ".claude/skills/other"
+
+
+@pytest.mark.parametrize("committed", [False, True])
+def test_when_there_are_only_copies_it_says_so(repo_dir: Path, tmp_path: Path, committed: bool) -> None:
+    _copy(repo_dir, ".claude/skills/other")
+    folder = repo_dir
+    if committed:
+        git(repo_dir, "add", "--all", "--force")
+        git(repo_dir, "commit", "--quiet", "-m", "copy")
+        folder = tmp_path / "bare.git"
+        git(tmp_path, "clone", "--quiet", "--bare", str(repo_dir), str(folder))
+    with pytest.raises(SkillError) as caught:
+        find(Repository.open(folder), "other")
+    assert "only copies that were exported: .claude/skills/other" in caught.value.what
+
+
+@pytest.mark.parametrize(("cwd", "given"), [(".", ".claude/skills/other"), (".claude/skills", "other")])
+def test_a_copys_path_means_the_copy(repo_dir: Path, cwd: str, given: str) -> None:
+    _copy(repo_dir, ".claude/skills/other")
+    repo = Repository.open(repo_dir)
+    assert find(repo, given, cwd=repo_dir / cwd).path == ".claude/skills/other"
+    assert find(repo, "other", path=".claude/skills/other").path == ".claude/skills/other"

@@ -13,10 +13,12 @@ from pathlib import Path
 
 import pytest
 
+from skillgit.errors import GitError, RefConflictError
 from skillgit.git import notes
 from skillgit.git.publish import Publication, publish
 from skillgit.git.repository import Repository
 from skillgit.git.rewrite import read_all
+from skillgit.git.sync import notes as syncing
 from skillgit.git.sync.notes import NOTES, side_ref, sync_notes
 from skillgit.train.journal import steps
 from tests.conftest import git
@@ -182,6 +184,59 @@ def test_a_dry_run_moves_no_ref_anywhere(team: Clones) -> None:
     found = {r.ref: (r.received, r.sent, r.pushed) for r in sync_notes(two, "origin", quiet, dry_run=True)}
     assert found[notes.EVALS] == (1, 1, False)
     assert (git(two.root, "for-each-ref"), git(team.bare, "for-each-ref")) == before
+
+
+def test_lines_that_were_taken_away_are_counted_as_that(team: Clones) -> None:
+    """What one side removes on top of the other's history is no line to receive or to send."""
+    one, two = team.clone("one"), team.clone("two")
+    add(one, "a")
+    sync(one)
+    sync(two)
+    git(two.root, "notes", "--ref=skillgit/evals", "remove", f"HEAD:{OBJECT}")
+
+    def counted(repo: Repository, **how: bool) -> tuple[int, int, int]:
+        report = sync_notes(repo, "origin", quiet, **how)[0]
+        return report.received, report.sent, report.removed
+
+    assert counted(two, dry_run=True) == counted(two) == (0, 0, 1)
+    assert counted(one, dry_run=True) == counted(one) == (0, 0, 1)
+    assert ids(one) == ids(two) == []
+    assert counted(one) == counted(two) == (0, 0, 0)
+
+
+@pytest.mark.parametrize("kind", ["blob", "tree", "tag"])
+def test_a_ref_of_the_remote_that_is_no_commit_is_named(team: Clones, kind: str) -> None:
+    one = team.clone("one")
+    add(one, "a")
+    git(team.bare, "-c", "user.name=x", "-c", "user.email=x@y", "tag", "-a", "-m", "x", "tagged", "main")
+    what = {"blob": f"main:{OBJECT}/SKILL.md", "tree": "main^{tree}", "tag": "tagged"}[kind]
+    git(team.bare, "update-ref", notes.EVALS, git(team.bare, "rev-parse", what))
+    before = tips(one)
+    with pytest.raises(GitError) as caught:
+        sync(one)
+    assert (caught.value.what, caught.value.fix) == (
+        f"{notes.EVALS} of origin is no commit",
+        f"git push --delete origin {notes.EVALS} removes it there",
+    )
+    assert tips(one) == before
+    assert ids(one) == ["a"]
+
+
+def test_a_remote_that_stands_still_and_takes_nothing_is_told_as_that(
+    team: Clones, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = team.clone("one")
+    add(one, "a")
+    sync(one)
+    lock = team.bare / f"{notes.EVALS}.lock"
+    lock.touch()
+    add(one, "b")
+    monkeypatch.setattr(syncing, "_STALLED", 2)
+    with pytest.raises(RefConflictError) as caught:
+        sync(one)
+    assert ("nobody else moves them" in caught.value.what, ".lock" in caught.value.why) == (True, True)
+    lock.unlink()
+    assert sync(one) == {"evals": (0, 1, True)}
 
 
 def test_bare_clones_and_worktrees_sync(team: Clones) -> None:

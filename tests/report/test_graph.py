@@ -38,5 +38,9 @@ def test_the_range_is_told_in_signs_that_can_be_written() -> None:
 
 
 def test_bounds_are_no_scores() -> None:
-    versions = [{"scores": {"val": {"hard": 1.0, "at_most": 0.5}}}, {"scores": {"val": {"hard": 0.25}}}, {"scores": {}}]
+    versions = [
+        {"scores": {"val": {"score": 1.0, "at_most": 0.5}}},
+        {"scores": {"val": {"score": 0.25}}},
+        {"scores": {}},
+    ]
     assert val_scores(versions) == [None, 0.25, None]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import unicodedata
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillgit.report.safe import one_line, visible
+from skillgit.report.safe import json_text, one_line, visible
 
 text = st.text(st.characters(exclude_categories=()))
 
@@ -31,6 +32,13 @@ def test_one_line_is_one_line_of_at_most_its_width(value: str, width: int) -> No
     assert len(line) <= width
     assert "\n" not in line
     assert "\t" not in line
+
+
+@given(st.recursive(text | st.none(), lambda inner: st.lists(inner) | st.dictionaries(text, inner), max_leaves=5))
+def test_json_says_the_same_without_what_a_terminal_obeys(value: object) -> None:
+    seen = json_text(value)
+    assert json.loads(seen) == value
+    assert all(char == "\n" or unicodedata.category(char) not in ("Cc", "Cs") for char in seen)
 
 
 def test_escapes_can_be_read() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -44,6 +45,12 @@ def test_blank_lines_stand_before_blocks_or_at_the_end() -> None:
     assert found.tail == "\n\n"
     assert [block.gap for block in found.blocks[:5]] == ["", "\n", "\n", "", ""]
     assert all(TEXT[block.start :].startswith(block.text) for block in found.blocks)
+
+
+@pytest.mark.parametrize("text", ["> - <!--\n>", "> 1. <pre>\n> ", "> - <pre>\n>"])
+def test_html_in_a_list_in_a_quote_may_end_the_text(text: str) -> None:
+    """The Markdown parser reads past the end of such a text when its last line does not end."""
+    assert [(block.kind, block.text) for block in split_blocks(Document(text)).blocks] == [("text", text)]
 
 
 def test_a_rule_is_the_same_whatever_its_list_marker_and_line_ending() -> None:

@@ -54,17 +54,33 @@ def test_every_known_trailer_passes() -> None:
         ([("Skillgit-Runs", "r")], "unknown trailer Skillgit-Runs"),
         ([("Skillgit-Run", "")], "trailer Skillgit-Run has no value"),
         ([("Skillgit-Step", "two")], "trailer Skillgit-Step must be a whole number"),
-        ([("Skillgit-Run", "a"), ("skillgit-run", "b")], "trailer Skillgit-Run is given 2 times"),
+        ([("Skillgit-Step", "two"), ("Skillgit-Step", "2")], "trailer Skillgit-Step must be a whole number"),
     ],
 )
 def test_a_malformed_trailer_is_an_error(trailers: list[tuple[str, str]], message: str) -> None:
     assert ("error", 0, message) in found("Fix", *trailers)
 
 
-def test_a_trailer_that_git_does_not_read_is_an_error() -> None:
+def test_a_trailer_that_git_does_not_read_is_told_of() -> None:
     text = "Fix\n\nSkillgit-Run: r\n\nmore words\n"
     assert needs_git(text)
-    assert found(text) == [("error", 3, "Skillgit-Run is not in the trailers, so git does not read it")]
+    assert found(text) == [("warning", 3, "not in the last paragraph, so git does not read it: Skillgit-Run")]
+
+
+def test_the_trailers_of_squashed_steps_do_not_stop_the_rebase() -> None:
+    steps = [[("Skillgit-Run", "r"), ("Skillgit-Step", str(number))] for number in (1, 2)]
+    blocks = ["".join(f"{key}: {value}\n" for key, value in step) for step in steps]
+    apart = f"One\n\n{blocks[0]}\nTwo\n\n{blocks[1]}"
+    # The run stands in the trailers too; the step is that of the other commit.
+    assert found(apart, *steps[1]) == [
+        ("warning", 4, "not in the last paragraph, so git does not read it: Skillgit-Step")
+    ]
+    joined = f"One\n\n{blocks[0]}{blocks[1]}"
+    assert found(joined, *steps[0], *steps[1]) == [("warning", 0, "given more than once: Skillgit-Run, Skillgit-Step")]
+
+
+def test_a_folded_trailer_is_known_by_its_first_line() -> None:
+    assert found("Fix\n\nSkillgit-Gate: accept\n  +0.1\n", ("Skillgit-Gate", "accept +0.1")) == []
 
 
 def staged(path: str, skill: str = "skills/x", mode: str = "100644", after: bytes = DOCUMENT) -> Staged:

@@ -289,6 +289,20 @@ def test_what_was_merged_before_is_not_doubled() -> None:
     assert merged(once, theirs).text == merged(once, ours).text == once
 
 
+def test_a_section_that_one_side_cut_in_two_conflicts_no_more_than_by_lines() -> None:
+    """A new heading moves the rules below it to another section, while the other side rewords one of them."""
+    ours = BASE.replace("- Use short", "\n## Manners\n\n- Use short")
+    theirs = changed(("Never apologise to the user.", "Never apologise to the user twice."))
+    assert merged(ours, theirs) == Merged(ours.replace("to the user.", "to the user twice."))
+    assert merged(theirs, ours) == merged(ours, theirs)
+
+
+def test_a_region_is_not_mixed_by_lines() -> None:
+    ours = changed(("guide one", "guide 1"), ("- Never apologise", "\n## Manners\n\n- Never apologise"))
+    theirs = changed(("guide two", "guide 2"), ("to the user.", "to the user twice."))
+    assert merged(ours, theirs).conflicts > 1
+
+
 def test_text_that_repeats_without_end_is_left_to_git_at_once() -> None:
     base = "# T\n\n" + "- x\n" * 1500
     with pytest.raises(NotUnderstoodError, match="too many equal"):

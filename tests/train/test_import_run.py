@@ -69,7 +69,7 @@ def test_every_distinct_version_is_a_commit_with_its_scores(fresh: Path, out: Pa
         (4, 2, "accept_new_best", 0.65),
         (4, 2, "force_accept", 0.7),  # not at the gate: measured when the run ended
     ]
-    assert versions[1]["scores"]["val"] == {"hard": 0.5, "soft": 0.5, "n": 20}
+    assert versions[1]["scores"]["val"] == {"hard": 0.5, "soft": 0.5, "score": 0.5, "metric": "hard", "n": 20}
     assert versions[1]["subject"] == 'skill(searchqa): add "Keep the units of the question"'
     assert git(fresh, "show", f"{versions[0]['commit']}:{PATH}") == INITIAL.rstrip("\n")
     assert git(fresh, "rev-parse", f"{versions[0]['commit']}^") == git(fresh, "rev-parse", "HEAD")

@@ -10,10 +10,10 @@ from pathlib import Path
 
 from skillgit.errors import GitError
 from skillgit.git.history import listing
-from skillgit.git.objects import Entry, object_id, tree_id
+from skillgit.git.objects import Entry, object_id, tree_of
 from skillgit.git.repository import Repository
+from skillgit.git.skillstore import PROVENANCE
 
-PROVENANCE = ".skillgit.json"
 _OWN = (PROVENANCE, f"{PROVENANCE}.new")
 DOCUMENT = "SKILL.md"
 
@@ -83,22 +83,6 @@ def identities(repo: Repository, files: Listing) -> set[str]:
     """The skill objects that a folder with these files can be: its tree, and its one file when there is one."""
     bare = {str(files[DOCUMENT].object)} if list(files) == [DOCUMENT] else set()
     return bare | {tree_of(repo, files)}
-
-
-def tree_of(repo: Repository, files: Listing) -> str:
-    """The id of the tree that git would make of these files."""
-    entries: dict[str, Entry] = {}
-    below: dict[str, dict[str, Entry]] = {}
-    for path, entry in files.items():
-        name, _, rest = path.partition("/")
-        if rest:
-            below.setdefault(name, {})[rest] = entry
-        else:
-            entries[name] = entry
-    entries |= {name: Entry(_FOLDER, tree_of(repo, inner)) for name, inner in below.items()}
-    # git sorts a folder as if its name ended with a slash.
-    ordered = sorted(entries, key=lambda name: os.fsencode(f"{name}/" if name in below else name))
-    return tree_id(repo, {name: entries[name] for name in ordered})
 
 
 def changed(before: Listing, after: Listing) -> list[str]:

@@ -12,7 +12,7 @@ from skillgit.git.deploy.folder import Listing, changed, identities, read_folder
 from skillgit.git.deploy.keep import backup_ref, keep
 from skillgit.git.deploy.package import Package, files_of, shown
 from skillgit.git.deploy.provenance import read_provenance, write_provenance
-from skillgit.git.deploy.stage import clear, swap_in, write_beside
+from skillgit.git.deploy.stage import cleared, swap_in, write_beside
 from skillgit.git.objects import contained
 from skillgit.git.repository import Repository
 
@@ -61,7 +61,8 @@ def install(
     """Make a folder hold a version of a skill, with a file that says which one it is.
 
     The folder is written beside its place, compared with the skill object, and swapped in. A kill at any instant
-    leaves the old folder or the new one; what else it leaves is cleared away by the next call.
+    leaves the old folder or the new one; what else it leaves is cleared away by the next call. A failure leaves
+    nothing.
 
     Args:
         force: replace a folder that was edited since, or whose version is not in this clone; it is first committed to
@@ -74,22 +75,27 @@ def install(
     files = files_of(repo, package)
     folder = target.folder
     _refuse_source(repo, package, folder)
-    if dry_run:
-        return _inspect(repo, package, files, target, force=force)[0]
-    with repo.lock("export"), _told(folder):
-        _refuse_links(target)
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        clear(repo, folder)
-        outcome, found = _inspect(repo, package, files, target, force=force)
-        if outcome.action == "adopted":
-            write_provenance(repo, package, folder)
-        if outcome.action not in ("installed", "updated"):
-            return outcome
-        if outcome.backup:
-            keep(repo, package.place, folder, found)
-        staged = write_beside(repo, package.object, files, folder)
-        write_provenance(repo, package, staged)
-        swap_in(repo, staged, folder, found)
+    with _told(folder):
+        _refuse_blocked(target)
+        if dry_run:
+            return _inspect(repo, package, files, target, force=force)[0]
+        with repo.lock("export"), cleared(repo, folder):
+            return _install(repo, package, files, target, force=force)
+
+
+def _install(repo: Repository, package: Package, files: Listing, target: Target, *, force: bool) -> Outcome:
+    folder = target.folder
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    outcome, found = _inspect(repo, package, files, target, force=force)
+    if outcome.action == "adopted":
+        write_provenance(repo, package, folder)
+    if outcome.action not in ("installed", "updated"):
+        return outcome
+    if outcome.backup:
+        keep(repo, package.place, folder, found)
+    staged = write_beside(repo, package.object, files, folder)
+    write_provenance(repo, package, staged)
+    swap_in(repo, staged, folder, found)
     return outcome
 
 
@@ -97,13 +103,11 @@ def _inspect(
     repo: Repository, package: Package, files: Listing, target: Target, *, force: bool
 ) -> tuple[Outcome, Listing]:
     """What installing means for the folder as it is now, and the files in it."""
-    _refuse_links(target)
+    _refuse_blocked(target)
     folder = target.folder
     outcome = Outcome("installed", folder, tuple(files))
     if not folder.exists():
         return outcome, {}
-    if not folder.is_dir():
-        raise GitError(f"{folder} is a file", fix="move it away, or export somewhere else")
     mark = read_provenance(folder)
     before = stored(repo, mark["object"]) if mark else None
     found = read_folder(repo, folder, {**files, **(before or {})})
@@ -147,7 +151,7 @@ def _unknown(folder: Path, remote: str) -> NeedsPersonError:
     )
 
 
-def _refuse_links(target: Target) -> None:
+def _refuse_blocked(target: Target) -> None:
     place = target.base
     for part in contained(target.path).split("/"):
         place = place / part
@@ -157,6 +161,8 @@ def _refuse_links(target: Target) -> None:
                 why="skillgit writes through no link",
                 fix="name the folder it points to with --to",
             )
+        if place.exists() and not place.is_dir():
+            raise GitError(f"{place} is a file", fix="move it away, or export somewhere else with --to")
 
 
 def _refuse_source(repo: Repository, package: Package, folder: Path) -> None:
@@ -170,4 +176,5 @@ def _told(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise GitError(f"cannot write {folder}", why=str(error)) from error
+        fix = "make room or permit writing there, or export somewhere else with --to"
+        raise GitError(f"cannot write {folder}", why=str(error), fix=fix) from error

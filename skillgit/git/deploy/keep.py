@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from skillgit.errors import GitError
-from skillgit.git.deploy.folder import DOCUMENT, LINK, Listing, tree_of
+from skillgit.git.deploy.folder import DOCUMENT, LINK, Listing
 from skillgit.git.deploy.provenance import read_provenance
-from skillgit.git.objects import Change, Commit, Entry, write_commits
+from skillgit.git.objects import Change, Commit, Entry, tree_of, write_commits
 from skillgit.git.publish import Publication, RefUpdate, publish
 from skillgit.git.repository import Repository
 from skillgit.git.skillstore import Place

@@ -6,10 +6,10 @@ import os
 from dataclasses import dataclass
 
 from skillgit.errors import GitError
-from skillgit.git.deploy.folder import PROVENANCE, Listing, stored
+from skillgit.git.deploy.folder import Listing, stored
 from skillgit.git.objects import inside
 from skillgit.git.repository import Repository
-from skillgit.git.skillstore import Place
+from skillgit.git.skillstore import PROVENANCE, Place
 
 _MODES = {"120000": "a symbolic link", "160000": "a submodule"}
 _SHOWN = 8
@@ -38,7 +38,7 @@ def files_of(repo: Repository, package: Package) -> Listing:
     """The version's files. Raises `GitError` for what cannot be installed."""
     files = stored(repo, package.object)
     if not files:
-        raise GitError(f"{package.object} is no skill object in this repository", fix="skillgit sync")
+        raise GitError(f"{package.object} is no skill object in this repository", fix="git fetch")
     for name, entry in files.items():
         why = _MODES.get(entry.mode, "" if entry.mode in ("100644", "100755") else f"of mode {entry.mode}")
         if not inside(name) or (os.name == "nt" and set(name) & set("\\:")):

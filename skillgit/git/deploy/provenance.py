@@ -7,13 +7,13 @@ import re
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from skillgit import __version__
-from skillgit.git.deploy.folder import PROVENANCE
 from skillgit.git.deploy.package import Package
 from skillgit.git.notes import canonical
+from skillgit.git.remote_url import public_url
 from skillgit.git.repository import Repository
+from skillgit.git.skillstore import PROVENANCE
 
 _MOST_BYTES = 1 << 16
 _OBJECT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
@@ -42,7 +42,7 @@ def write_provenance(repo: Repository, package: Package, folder: Path) -> None:
         "object": package.object,
         "commit": package.commit,
         "revision": package.revision,
-        "remote": _remote(repo),
+        "remote": public_url(repo.config("remote.origin.url")) or None,
         "val": package.val,
         "exported_at": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         "harness": f"skillgit {__version__}",
@@ -50,12 +50,3 @@ def write_provenance(repo: Repository, package: Package, folder: Path) -> None:
     written = folder / f"{PROVENANCE}.new"
     written.write_text(f"{canonical(value)}\n", encoding="utf-8")
     written.replace(folder / PROVENANCE)
-
-
-def _remote(repo: Repository) -> str | None:
-    """Where the repository comes from, without user, password and query."""
-    url = repo.config("remote.origin.url")
-    if "://" in url:
-        parts = urlsplit(url)
-        url = parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
-    return url or None

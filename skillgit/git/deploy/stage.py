@@ -6,6 +6,8 @@ import hashlib
 import os
 import shutil
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from skillgit.errors import GitError, NeedsPersonError
@@ -19,7 +21,7 @@ def write_beside(repo: Repository, skill_object: str, files: Listing, folder: Pa
     """Write a skill object's files into a new folder beside `folder`, and return it.
 
     Raises:
-        GitError: what was written is not the skill object; it is removed again.
+        GitError: what was written is not the skill object.
     """
     staged = _beside(repo, folder, "new")
     staged.mkdir()
@@ -34,7 +36,6 @@ def write_beside(repo: Repository, skill_object: str, files: Listing, folder: Pa
             mode = stat.S_IMODE(path.stat().st_mode)
             path.chmod(mode | (mode & 0o444) >> 2)  # whoever may read may run
     if skill_object not in identities(repo, read_folder(repo, staged, files)):
-        shutil.rmtree(staged)
         raise GitError(
             f"what was written beside {folder} is not {skill_object[:12]}, and was removed",
             why="the file system may not tell capitals from small letters, or not keep executable bits",
@@ -58,14 +59,33 @@ def swap_in(repo: Repository, staged: Path, folder: Path, found: Listing) -> Non
         staged.rename(folder)
         return
     old = _exchange(staged, folder, _beside(repo, folder, "old"))
-    if read_folder(repo, old, found) != found:
+    if not _holds(repo, old, found):
         shutil.rmtree(_exchange(old, folder, staged))
         raise NeedsPersonError(f"{folder} changed while it was exported", fix="run the command again")
     shutil.rmtree(old, ignore_errors=True)
 
 
-def clear(repo: Repository, folder: Path) -> None:
-    """Remove what a killed export left; where two folders cannot be swapped in one step, put the old one back."""
+def _holds(repo: Repository, folder: Path, files: Listing) -> bool:
+    """False for a folder that cannot be read, too: then it must stay."""
+    try:
+        return read_folder(repo, folder, files) == files
+    except GitError:
+        return False
+
+
+@contextmanager
+def cleared(repo: Repository, folder: Path) -> Iterator[None]:
+    """Remove what a killed export left, and what fails inside: a full disk must not stay full."""
+    _clear(repo, folder)
+    try:
+        yield
+    except BaseException:
+        _clear(repo, folder)
+        raise
+
+
+def _clear(repo: Repository, folder: Path) -> None:
+    """Remove what lies beside a folder; where two cannot be swapped in one step, put the old one back."""
     old = _beside(repo, folder, "old")
     if old.is_dir() and not folder.exists():
         old.rename(folder)

@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from skillgit.git.repository import Repository
-from skillgit.git.skillstore import FOLDERS, Place
+from skillgit.git.skillstore import FOLDERS, PROVENANCE, Place
 
-_SKILL = re.compile(rf"(({'|'.join(re.escape(folder) for folder in FOLDERS)})/[^/]+)/(SKILL\.md|\.skillgit\.json)")
+_FOLDERS, _MARK = "|".join(map(re.escape, FOLDERS)), re.escape(PROVENANCE)
+_SKILL = re.compile(rf"(({_FOLDERS})/[^/]+)/(SKILL\.md|{_MARK})")
 _COMMIT = "\x1e"
 
 

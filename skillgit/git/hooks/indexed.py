@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 from skillgit.git.objects import object_id
 from skillgit.git.repository import Repository
@@ -23,13 +23,15 @@ class Row:
     after: str
 
 
-def index_env(cwd: Path, environ: Mapping[str, str]) -> dict[str, str]:
+def index_env(repo: Repository, environ: Mapping[str, str]) -> dict[str, str]:
     """The environment that makes git read the index of the commit being made; `commit -a` has one of its own.
 
-    To be asked before a repository is opened, which forgets what hooks export.
+    Args:
+        environ: as it was before the repository was opened, which forgets what git exports to hooks.
     """
     given = environ.get("GIT_INDEX_FILE")
-    return {"GIT_INDEX_FILE": str((cwd / given).absolute())} if given else {}
+    # git takes it from the top folder, wherever it is called.
+    return {"GIT_INDEX_FILE": str((repo.top or repo.common_dir) / given)} if given else {}
 
 
 def changed(repo: Repository, env: Env, parent: str = "HEAD") -> dict[str, Row]:

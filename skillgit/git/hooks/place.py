@@ -94,7 +94,9 @@ def worktrees(repo: Repository) -> list[Path]:
     """Top folders of all worktrees that are there; the git folder of a bare repository that has none."""
     rows = repo.git.text("worktree", "list", "--porcelain").split("\n\n")
     found = [Path(row.split("\n", 1)[0].removeprefix("worktree ")) for row in rows if row and "\nbare" not in row]
-    return [path for path in found if path.is_dir()] or [repo.common_dir]
+    # Of a submodule git names the git folder, not the worktree.
+    seen = [repo.top if repo.top and path == repo.common_dir else path for path in found]
+    return [path for path in seen if path.is_dir()] or [repo.common_dir]
 
 
 def _below(path: Path, folder: Path) -> bool:

@@ -22,9 +22,10 @@ def check_commit(cwd: Path, raw: str, environ: Mapping[str, str]) -> list[Proble
         raw: the message file, before git cleans it up.
         environ: what git exported to the hook.
     """
-    env = index_env(cwd, environ)
+    exported = dict(environ)
     repo = Repository.open(cwd)
-    message = _message(repo, raw, edited=environ.get("GIT_EDITOR") != _NO_EDITOR)
+    env = index_env(repo, exported)
+    message = _message(repo, raw, edited=exported.get("GIT_EDITOR") != _NO_EDITOR)
     trailers = _trailers(repo, message.text)
     problems = check_message(message, trailers)
     return problems + (check_changes(_changes(repo, env)) if is_learned(trailers) else [])

@@ -18,6 +18,7 @@ from skillgit.git.sync.union import difference, united_tree
 NOTES = (notes.EVALS, notes.RESULTS, notes.GATES)
 
 _ATTEMPTS = 20
+_STALLED = 8  # attempts at a remote that stands still: another push may hold a lock there for an instant
 _LOCK_SECONDS = 600
 
 Say = Callable[[str], None]
@@ -30,6 +31,7 @@ class RefReport:
     Attributes:
         received: lines that came from the remote.
         sent: lines that the remote did not have and now has (or would get).
+        removed: lines that one side took away since the other had them, and that are gone on both now.
         pushed: whether the remote's ref was moved.
         refused: why the remote did not take it; what is here is kept.
     """
@@ -37,8 +39,17 @@ class RefReport:
     ref: str
     received: int = 0
     sent: int = 0
+    removed: int = 0
     pushed: bool = False
     refused: str = ""
+
+
+@dataclass(frozen=True)
+class Move:
+    """Lines that one side of a note ref gets, and that it gives up."""
+
+    added: int = 0
+    removed: int = 0
 
 
 @dataclass
@@ -47,7 +58,7 @@ class Exchange:
 
     Attributes:
         tips: what the remote has, by ref.
-        unsent: by ref, how many lines the remote lacked when it was last looked at.
+        unsent: by ref, what a push brings to the remote as it was when it was last looked at.
         reports: by ref.
     """
 
@@ -55,7 +66,7 @@ class Exchange:
     remote: str
     say: Say
     tips: dict[str, str] = field(default_factory=dict)
-    unsent: dict[str, int] = field(default_factory=dict)
+    unsent: dict[str, Move] = field(default_factory=dict)
     reports: dict[str, RefReport] = field(default_factory=lambda: {ref: RefReport(ref) for ref in NOTES})
 
 
@@ -69,21 +80,33 @@ def sync_notes(repo: Repository, remote: str, say: Say, *, dry_run: bool = False
 
     Raises:
         GitError: the remote cannot be used. What was united here stays.
-        RefConflictError: the remote kept moving.
+        RefConflictError: the remote kept moving, or did not take a push although it stood still.
     """
-    exchange = Exchange(repo, remote, say)
+    exchange, stalled = Exchange(repo, remote, say), 0
     with repo.lock("sync", seconds=_LOCK_SECONDS):
         for attempt in range(_ATTEMPTS):
             if attempt:
                 time.sleep(random.uniform(0, min(2.0, 0.05 * 2**attempt)))  # noqa: S311 - no secret, only spreads out
+            before = exchange.tips
             _receive(exchange, dry_run)
+            stalled = stalled + 1 if attempt and exchange.tips == before else 0
+            if stalled == _STALLED:
+                raise _stalled(remote)
             if dry_run:
-                return [replace(report, sent=exchange.unsent[ref]) for ref, report in exchange.reports.items()]
+                return [_with_sent(exchange, ref) for ref in NOTES]
             if not _send(exchange):
                 return list(exchange.reports.values())
-            say(f"{remote} moved meanwhile; fetching again")
+            say(f"{remote} did not take it as it was; fetching again")
     raise RefConflictError(
         f"{remote} kept moving while notes were pushed", why="everything fetched is united here", fix="skillgit sync"
+    )
+
+
+def _stalled(remote: str) -> RefConflictError:
+    return RefConflictError(
+        f"{remote} does not take notes, though nobody else moves them there",
+        why="a killed push may have left a .lock file there, or it is fetched from one place and pushed to another",
+        fix=f"git remote get-url --push {remote} shows where it is pushed to; nothing of yours is lost",
     )
 
 
@@ -93,14 +116,29 @@ def _receive(exchange: Exchange, dry_run: bool) -> None:
     exchange.say(f"fetching from {remote}")
     found = remote_refs(repo, remote, NOTES)
     exchange.tips = {ref: found[ref] for ref in NOTES if ref in found}
-    fetch(repo, remote, list(exchange.tips))
+    fetch(repo, remote, exchange.tips)
     ours = repo.refs(*NOTES)
     for ref in NOTES:
-        lines, report = difference(repo, ours.get(ref), exchange.tips.get(ref)), exchange.reports[ref]
-        exchange.reports[ref] = replace(report, received=report.received + lines.theirs)
-        exchange.unsent[ref] = lines.ours
+        (here, exchange.unsent[ref]), report = _due(repo, ours.get(ref), exchange.tips.get(ref)), exchange.reports[ref]
+        received, removed = report.received + here.added, report.removed + here.removed
+        exchange.reports[ref] = replace(report, received=received, removed=removed)
     if not dry_run:
         transact(repo, lambda: [*_unions(repo, exchange.tips), *_remembered(repo, remote, exchange.tips)])
+
+
+def _due(repo: Repository, mine: str | None, theirs: str | None) -> tuple[Move, Move]:
+    """What uniting two note commits does here, and there. A side that has the other's whole history just goes on."""
+    lines = difference(repo, mine, theirs)
+    if mine and theirs and is_ancestor(repo, mine, theirs):
+        return Move(lines.theirs, lines.ours), Move()
+    if mine and theirs and is_ancestor(repo, theirs, mine):
+        return Move(), Move(lines.ours, lines.theirs)
+    return Move(lines.theirs), Move(lines.ours)
+
+
+def _with_sent(exchange: Exchange, ref: str) -> RefReport:
+    report, there = exchange.reports[ref], exchange.unsent[ref]
+    return replace(report, sent=report.sent + there.added, removed=report.removed + there.removed)
 
 
 def _send(exchange: Exchange) -> bool:
@@ -115,8 +153,7 @@ def _send(exchange: Exchange) -> bool:
     for ref, why in answer.refused.items():
         exchange.reports[ref] = replace(exchange.reports[ref], refused=why)
     for ref in answer.taken:
-        report = exchange.reports[ref]
-        exchange.reports[ref] = replace(report, pushed=True, sent=report.sent + exchange.unsent[ref])
+        exchange.reports[ref] = replace(_with_sent(exchange, ref), pushed=True)
     return bool(answer.raced)
 
 

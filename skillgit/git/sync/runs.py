@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from skillgit.errors import GitError, NeedsPersonError, SkillgitError
+from skillgit.errors import GitError, NeedsPersonError, RefConflictError, SkillgitError
 from skillgit.git.publish import RefUpdate, transact
 from skillgit.git.repository import Repository
 from skillgit.git.sync.notes import Say, is_ancestor
@@ -35,7 +35,7 @@ def sync_runs(repo: Repository, remote: str, say: Say, *, dry_run: bool = False)
     say(f"fetching journals from {remote}")
     theirs = {ref: tip for ref, tip in remote_refs(repo, remote, (RUNS, REJECTED)).items() if _is_ours(ref)}
     ours = repo.refs(RUNS, REJECTED)
-    fetch(repo, remote, [ref for ref, tip in theirs.items() if ours.get(ref) != tip])
+    fetch(repo, remote, {ref: tip for ref, tip in theirs.items() if ours.get(ref) != tip})
     actions = {ref: action for ref in {**ours, **theirs} if (action := _action(repo, ref, ours, theirs))}
     if not dry_run:
         transact(repo, lambda: _moves(repo, remote, theirs, actions))
@@ -88,8 +88,12 @@ def _moves(repo: Repository, remote: str, theirs: Mapping[str, str], actions: Ma
 
 
 def failure(reports: Sequence[RunReport], remote: str) -> SkillgitError | None:
-    """The error to end with when the remote refused journals, or some went on differently here and there."""
+    """The error to end with when journals stayed behind, or some went on differently here and there."""
     for report in reports:
+        if report.action == "moved meanwhile":
+            return RefConflictError(
+                f"{remote} did not take {report.ref}", why="someone moves it there", fix="skillgit sync --runs"
+            )
         if report.action == "refused":
             return GitError(f"{remote} did not take {report.ref}", why=report.why, fix="skillgit sync without --runs")
     found = [report.ref for report in reports if report.action == "diverged"]

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from skillgit.errors import ConfigError, GitError
+from skillgit.git.remote_url import without_secrets
 from skillgit.git.repository import Repository
 
 _SECONDS = 600  # a slow line may need minutes; a server that says nothing must not hold a terminal for ever
@@ -72,11 +73,28 @@ def remote_refs(repo: Repository, remote: str, prefixes: Sequence[str]) -> dict[
     return {ref: name for name, ref in rows if ref.startswith(tuple(prefixes))}
 
 
-def fetch(repo: Repository, remote: str, refs: Sequence[str]) -> None:
-    """Fetch the objects of refs; no ref moves here, whatever refspecs are configured."""
+def fetch(repo: Repository, remote: str, tips: Mapping[str, str]) -> None:
+    """Fetch the objects of refs; no ref moves here, whatever refspecs are configured.
+
+    Args:
+        tips: ref to what the remote has there, from `remote_refs`.
+
+    Raises:
+        GitError: the remote cannot be used, or has something else than a commit there.
+    """
     how = ("--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--no-prune", "--refmap=")
-    if refs:
-        _asked(repo, remote, "fetch", *how, "--", remote, *refs, seconds=_SECONDS)
+    if not tips:
+        return
+    _asked(repo, remote, "fetch", *how, "--", remote, *tips, seconds=_SECONDS)
+    names = "".join(f"{tip}\n" for tip in tips.values()).encode()
+    kinds = repo.git.run("cat-file", "--batch-check=%(objecttype)", data=names).decode().splitlines()
+    for ref, kind in zip(tips, kinds, strict=True):
+        if kind != "commit":
+            raise GitError(
+                f"{ref} of {remote} is no commit",
+                why=f"there is a {kind}; nothing of it was taken, and what you have stays here",
+                fix=f"git push --delete {remote} {ref} removes it there",
+            )
 
 
 def push(repo: Repository, remote: str, tips: Mapping[str, str]) -> Pushed:
@@ -118,6 +136,6 @@ def _asked(repo: Repository, remote: str, *args: str, seconds: float, ok: tuple[
     except GitError as error:
         raise GitError(
             f"remote {remote} could not be used: {error.what}",
-            why=error.why,
+            why=without_secrets(error.why),
             fix=error.fix or f"git ls-remote {remote} shows whether it can be reached; nothing local was lost",
         ) from error

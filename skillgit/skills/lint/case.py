@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from skillgit.skills.document import Document
+from skillgit.skills.lines import line_number, line_start
 from skillgit.skills.lint.page import Hit, Page
 
 if TYPE_CHECKING:
@@ -39,13 +40,20 @@ class Skill:
         folder: its path for messages, from the top folder; empty when it is that folder.
         name: the folder's own name.
         files: everything in it.
-        named: false for the top folder of a repository, whose name is up to whoever clones it.
+        named: false for the top folder of a repository, whose name is up to whoever clones it, and for a bare file.
+        document: the file that agents read; not SKILL.md for a skill that is one bare Markdown file.
     """
 
     folder: str
     name: str
     files: tuple[SkillFile, ...]
     named: bool = True
+    document: str = MAIN
+
+    @property
+    def is_bare(self) -> bool:
+        """True for a skill that is one Markdown file without a folder of its own."""
+        return self.document != MAIN
 
     def at(self, path: str) -> str:
         """A file's path for messages."""
@@ -86,9 +94,9 @@ class Case:
     """A skill made ready for the checks.
 
     Attributes:
-        main: SKILL.md in whatever spelling; `None` when it is not there or not readable.
+        main: the document, SKILL.md in whatever spelling; `None` when it is not there or not readable.
         pages: every readable text, `main` included.
-        unread: hits of files that are no UTF-8.
+        unread: hits of texts that cannot be read.
     """
 
     skill: Skill
@@ -104,24 +112,33 @@ class Case:
         pages: list[Page] = []
         unread: list[Hit] = []
         for file in skill.files:
-            if file.data is None or b"\0" in file.data:
-                continue
             try:
-                pages.append(Page(file.path, Document(file.data.decode(), skill.at(file.path))))
+                pages += _read(file, skill)
             except UnicodeDecodeError as error:
                 if file.path.lower().endswith(".md"):
                     unread.append(_not_utf8(file, error))
-        mains = {page.path: page for page in pages if page.path.lower() == MAIN.lower()}
-        main = mains.get(MAIN) or next(iter(mains.values()), None)
+        mains = {page.path: page for page in pages if page.path.lower() == skill.document.lower()}
+        main = mains.get(skill.document) or next(iter(mains.values()), None)
         return cls(skill, main, tuple(pages), tuple(unread), before, _with_folders(skill))
 
     @property
-    def has_main(self) -> bool:
-        """True when SKILL.md is there in whatever spelling, readable or not."""
-        return any(file.path.lower() == MAIN.lower() for file in self.skill.files)
+    def main_file(self) -> SkillFile | None:
+        """SKILL.md in whatever spelling, readable or not."""
+        wanted = self.skill.document.lower()
+        return next((file for file in self.skill.files if file.path.lower() == wanted), None)
 
 
 Check = Callable[[Case, "Policy"], Iterator[Hit]]
+
+
+def _read(file: SkillFile, skill: Skill) -> Iterator[Page]:
+    """The text of a file that has one. Raises `UnicodeDecodeError`."""
+    if file.data is None:
+        return
+    if b"\0" in file.data:
+        at = file.data.index(b"\0")
+        raise UnicodeDecodeError("utf-8", file.data, at, at + 1, "no text has it")
+    yield Page(file.path, Document(file.data.decode(), skill.at(file.path)))
 
 
 def _with_folders(skill: Skill) -> frozenset[str]:
@@ -133,7 +150,8 @@ def _with_folders(skill: Skill) -> frozenset[str]:
 
 
 def _not_utf8(file: SkillFile, error: UnicodeDecodeError) -> Hit:
-    before = error.object[: error.start]
-    line = before.count(b"\n") + 1
-    column = len(before[before.rfind(b"\n") + 1 :].decode("utf-8", "replace")) + 1
-    return Hit("not-utf8", file.path, line, column, f"byte 0x{error.object[error.start]:02x} is not UTF-8")
+    before = error.object[: error.start].decode("utf-8", "replace")
+    line, column = line_number(before, len(before)), len(before) - line_start(before, len(before)) + 1
+    byte = error.object[error.start]
+    hint = "; UTF-16 is full of them" if byte == 0 else ""
+    return Hit("not-utf8", file.path, line, column, f"byte 0x{byte:02x} is not UTF-8 text{hint}")

@@ -10,7 +10,7 @@ from skillgit.skills.lines import BOM, line_starts
 from skillgit.skills.lint.case import Case
 from skillgit.skills.lint.colons import quote_colons
 from skillgit.skills.lint.page import Hit
-from skillgit.skills.lint.prose import code_lines, html_lines
+from skillgit.skills.lint.prose import CodeSpans, code_lines, html_lines
 from skillgit.skills.lint.rules import Policy
 
 
@@ -50,7 +50,9 @@ def trailing_spaces(doc: Document) -> tuple[Span, ...]:
     kept += [(0, doc.body_start), *doc.marks.spans]
     starts = [*line_starts(text), len(text)]
     lines = [text[low:high] for low, high in pairwise(starts)]
-    return tuple(_apart(_spans(lines, starts), sorted(kept)))
+    code = CodeSpans(body)
+    found = _apart(_spans(lines, starts), sorted(kept))
+    return tuple(span for span in found if span[0] - doc.body_start not in code)
 
 
 def _spans(lines: list[str], starts: list[int]) -> Iterator[Span]:
@@ -59,7 +61,8 @@ def _spans(lines: list[str], starts: list[int]) -> Iterator[Span]:
         bare = content.rstrip(" \t")
         if bare == content:
             continue
-        follows = number + 1 < len(lines) and lines[number + 1].strip()
+        # Markdown calls a line blank that holds spaces and tabs only; a no-break space shows.
+        follows = number + 1 < len(lines) and lines[number + 1].strip(" \t\r\n")
         # Two spaces break a line, and a tab shows; one space before the next line does neither.
         breaks = bool(bare and follows) and content[len(bare) :] != " "
         if not breaks and not bare.endswith("\\"):

@@ -8,7 +8,7 @@ from typing import Any
 
 from skillgit.skills.frontmatter import Entries, FlawError, locate, read
 from skillgit.skills.lines import BOM, line_start, next_line
-from skillgit.skills.lint.case import MAIN, Case
+from skillgit.skills.lint.case import Case
 from skillgit.skills.lint.colons import loose_colons
 from skillgit.skills.lint.page import Hit, Page
 from skillgit.skills.lint.rules import Policy
@@ -25,10 +25,9 @@ def check_front(case: Case, policy: Policy) -> Iterator[Hit]:
     """Every rule on SKILL.md being there and its frontmatter."""
     page = case.main
     if page is None:
-        if not case.has_main:
-            yield Hit("skill-file-missing", MAIN, 1, 1, "this folder has no SKILL.md")
+        yield from _absent(case)
         return
-    if page.path != MAIN:
+    if page.path != case.skill.document:
         yield page.hit("skill-file-name", 0, f"the file is called {page.path}")
     if page.text.startswith(BOM):
         yield page.hit("byte-order-mark", 0, "the file begins with a byte order mark", fixable=True)
@@ -36,7 +35,9 @@ def check_front(case: Case, policy: Policy) -> Iterator[Hit]:
     if block.unclosed:
         yield page.hit("frontmatter-unclosed", block.start, "the frontmatter is never closed")
     elif block.body_start == block.start:
-        yield page.hit("frontmatter-missing", block.start, "the file does not begin with frontmatter")
+        # A bare file is found by its own name, and put into a prompt as it is.
+        if not case.skill.is_bare:
+            yield page.hit("frontmatter-missing", block.start, "the file does not begin with frontmatter")
     else:
         try:
             entries = read(page.text, block)
@@ -44,6 +45,16 @@ def check_front(case: Case, policy: Policy) -> Iterator[Hit]:
             yield from _flaw(page, flaw)
         else:
             yield from _fields(case, page, entries, policy)
+
+
+def _absent(case: Case) -> Iterator[Hit]:
+    """Why there is no page to judge; what is no UTF-8 is told elsewhere."""
+    file = case.main_file
+    if file is None:
+        yield Hit("skill-file-missing", case.skill.document, 1, 1, "this folder has no SKILL.md")
+    elif file.data is None:
+        why = "it is a symbolic link" if file.link is not None else "it is too large, or cannot be read"
+        yield Hit("skill-file-unread", file.path, 1, 1, f"{file.path} was not checked: {why}")
 
 
 def _flaw(page: Page, flaw: FlawError) -> Iterator[Hit]:

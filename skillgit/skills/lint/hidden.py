@@ -26,6 +26,7 @@ _SPELLED = re.compile("[\U000e0000-\U000e007f]+|[\ufe00-\ufe0f\U000e0100-\U000e0
 
 _MOST = 20  # characters of a file that are named one by one
 _NEAR = 200  # characters around a place that tell what it is about
+_COMMAND = 500  # characters of a command that are looked at
 
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 # Scripts and symbols in which joiners are part of ordinary spelling.
@@ -61,16 +62,14 @@ _DECODED = re.compile(
 )
 _DATA = re.compile(r"data:[\w.+/-]{0,60}(?:;[\w=-]{0,40}){0,3};base64,[A-Za-z0-9+/=]{200}")
 _SHELLS = r"(?:(?:ba|z|da)?sh\b|(?:python3?|node|perl)\b(?!\s{1,3}-[a-z]))"  # `python -m json.tool` only reads
-_PIPED = re.compile(
-    rf"\b(?:curl|wget)\b[^\n|]{{0,200}}(?:://|\$|www\.)[^\n|]{{1,300}}\|\s{{0,3}}(?:sudo\s{{1,3}})?(?:-E\s)?{_SHELLS}"
-    rf"|{_SHELLS}\s{{1,3}}(?:-c\s{{1,3}}[\"']?\$\(|<\()\s{{0,3}}(?:curl|wget)\b"
-)
+_INTO = re.compile(rf"\|\s{{0,3}}(?:sudo\s{{1,3}})?(?:-E\s)?{_SHELLS}")
+_LOADED = re.compile(r"\b(?:curl|wget)\b(?=[^\n|]*(?:://|\$|www\.)[^\n|])")
+_WITHIN = re.compile(rf"{_SHELLS}\s{{1,3}}(?:-c\s{{1,3}}[\"']?\$\(|<\()\s{{0,3}}(?:curl|wget)\b")
 
 # Looked for in code too: commands stand there.
 _ANYWHERE = (
     ("encoded-command", _DECODED, ("64",), "encoded text is decoded and run"),
     ("data-uri", _DATA, ("base64,",), "an address holds a whole file"),
-    ("pipe-to-shell", _PIPED, ("curl", "wget"), "what is downloaded here is run at once"),
 )
 
 
@@ -133,6 +132,18 @@ def _texts(page: Page) -> Iterator[Hit]:
     for rule, pattern, signs, message in _ANYWHERE:
         if any(sign in page.text for sign in signs):
             yield from (page.hit(rule, match.start(), message) for match in pattern.finditer(page.text))
+    if "curl" in page.text or "wget" in page.text:
+        for at in sorted(_piped(page.text)):
+            yield page.hit("pipe-to-shell", at, "what is downloaded here is run at once")
+
+
+def _piped(text: str) -> Iterator[int]:
+    """Where a download begins that goes straight to a shell. Looked for from the pipe back, which are fewer."""
+    yield from (match.start() for match in _WITHIN.finditer(text))
+    for pipe in _INTO.finditer(text):
+        begin = max(text.rfind(sign, max(0, pipe.start() - _COMMAND), pipe.start()) for sign in "\n|") + 1
+        if loaded := _LOADED.search(text, max(begin, pipe.start() - _COMMAND), pipe.start()):
+            yield loaded.start()
 
 
 def _is_quoted(text: str, start: int, end: int) -> bool:

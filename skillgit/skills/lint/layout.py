@@ -37,7 +37,7 @@ def check_size(case: Case, policy: Policy) -> Iterator[Hit]:
         return
     lines = line_number(page.text, len(page.text.rstrip()))
     if lines >= _MOST_LINES:
-        yield page.hit("skill-lines", 0, f"SKILL.md has {lines} lines")
+        yield page.hit("skill-lines", 0, f"{page.path} has {lines} lines")
     count = tokens(page.text[page.doc.body_start :].strip())
     if 0 < policy.max_body_tokens < count:
         yield page.hit(

@@ -84,7 +84,7 @@ def _judge(case: Case, page: Page, offset: int, path: str, direct: set[str]) -> 
     if found is not None:
         if page is not case.main and found.lower().endswith(".md") and found not in {*direct, page.path, MAIN}:
             yield page.hit("deep-reference", offset, f"{found} is linked from {page.path} and not from SKILL.md")
-    elif all(map(_is_outside, _places(page, path))):
+    elif case.skill.is_bare or all(map(_is_outside, _places(page, path))):
         yield page.hit("link-outside", offset, f"{path} is outside the skill")
     else:
         near = _near(case, page, path)

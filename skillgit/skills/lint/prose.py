@@ -37,7 +37,9 @@ class CodeSpans:
             return False
         if number not in self._found:
             self._found[number] = list(_ticked(self._body, *self._parts[number]))
-        return any(low <= offset < high for low, high in self._found[number])
+        spans = self._found[number]
+        at = bisect_right(spans, (offset, len(self._body))) - 1
+        return at >= 0 and offset < spans[at][1]
 
 
 def comments(text: str, start: int, is_code: Callable[[int], bool]) -> Iterator[tuple[int, int]]:

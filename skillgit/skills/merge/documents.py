@@ -12,11 +12,13 @@ from collections.abc import Callable, Sequence
 from skillgit.skills.blocks import Block, split_blocks
 from skillgit.skills.document import Document
 from skillgit.skills.lines import NEWLINE, dominant_newline, ended, with_newline
+from skillgit.skills.markers import KINDS
 from skillgit.skills.merge.check import check_blocks, check_lines, check_once
 from skillgit.skills.merge.head import merge_heads
-from skillgit.skills.merge.lines import Markers, Merged, NotUnderstoodError, choose
+from skillgit.skills.merge.lines import Markers, Merged, NotUnderstoodError, choose, merge_lines
 from skillgit.skills.merge.pieces import Unit, join
 from skillgit.skills.merge.tree import Node, merge_nodes, tree
+from skillgit.skills.regions import region_text
 
 __all__ = ["Merged", "NotUnderstoodError", "merge"]
 
@@ -62,10 +64,27 @@ def _merge(docs: _Three, markers: Markers) -> Merged:
     body = join(pieces, documents, markers.newline) + (max(found[1].tail, found[2].tail) if tail is None else tail)
     conflicts = head.conflicts + sum(piece.conflicts for piece in pieces)
     merged = Merged(head.text + body, conflicts)
-    check_lines([blocks.text[len(doc.head[0]) :] for doc, blocks in zip(docs, found, strict=True)], body, conflicts)
+    bodies = [blocks.text[len(doc.head[0]) :] for doc, blocks in zip(docs, found, strict=True)]
+    check_lines(bodies, body, conflicts)
     if not conflicts:
         check_blocks(pieces, documents, Document(merged.text), head.text)
-    return merged
+        return merged
+    is_for_lines = not head.conflicts and not any(piece.conflicts and piece.kind == "region" for piece in pieces)
+    plain = _by_lines(docs, head.text, bodies, markers) if is_for_lines else None
+    return merged if plain is None else plain
+
+
+def _by_lines(docs: _Three, head: str, bodies: Sequence[str], markers: Markers) -> Merged | None:
+    """The bodies merged by lines, when no line is in conflict: a rule may have changed whose section was cut in two."""
+    try:
+        merged = merge_lines(bodies[0], bodies[1], bodies[2], markers)
+        check_lines(bodies, merged.text, merged.conflicts)
+    except NotUnderstoodError:
+        return None
+    whole = Document(head + merged.text)
+    regions = [[region_text(doc, kind) for doc in (whole, *docs[1:])] for kind in KINDS]
+    is_sound = not merged.conflicts and not whole.damage and all(mine in sides for mine, *sides in regions)
+    return Merged(whole.text) if is_sound else None
 
 
 def _tree(doc: Document, blocks: Sequence[Block]) -> Node:

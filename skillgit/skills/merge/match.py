@@ -9,6 +9,7 @@ from itertools import chain, pairwise
 
 from skillgit.skills.blocks import Block
 from skillgit.skills.merge.lines import MOST, compared, effort
+from skillgit.skills.words import words_of
 
 _ALIKE = 0.5  # share of equal words from which a unit is the other one reworded
 _COMPARED = 2500  # most pairs of units; with more of them the text was written anew
@@ -56,7 +57,7 @@ def _add_moved(found: dict[int, int], keys: Sequence[str], side_keys: Sequence[s
 
 def _reworded(base: Sequence[Block], side: Sequence[Block], olds: Sequence[int], news: Sequence[int]) -> dict[int, int]:
     """Most similar pairs first."""
-    words = [{at: blocks[at].key.split() for at in ats} for blocks, ats in ((base, olds), (side, news))]
+    words = [{at: words_of(blocks[at].key) for at in ats} for blocks, ats in ((base, olds), (side, news))]
     if len(olds) * len(news) > _COMPARED or effort(*(chain(*texts.values()) for texts in words)) > MOST:
         return {}
     scores = [

@@ -26,7 +26,24 @@ PIECES = [
         "---",
         "===",
     ),
-    *("<div>", "</div>", "<!--", "-->", "| a | b |", "|---|---|", "[a]: b", "*", "", "a\\", "- ", "\t", "  "),
+    *(
+        "<div>",
+        "</div>",
+        "<!--",
+        "-->",
+        "| a | b |",
+        "|---|---|",
+        "[a]: b",
+        "*",
+        "",
+        "a\\",
+        "- ",
+        "\t",
+        "  ",
+        "`a",
+        "b`",
+        "\u00a0",
+    ),
     *("<!-- SLOW_UPDATE_START -->", "<!-- SLOW_UPDATE_END -->", "<!-- APPENDIX_START -->", "<!-- APPENDIX_END -->"),
 ]
 LINES = st.builds(
@@ -57,7 +74,7 @@ def faults(text: str) -> list[tuple[str, str]]:
 
 
 def render(text: str) -> str:
-    shown = str(MarkdownIt("commonmark").render(text[Document(text).body_start :]))
+    shown = str(MarkdownIt("commonmark").render(text[Document(text).body_start :].rstrip("\r\n") + "\n"))
     # Code that was never closed ends with the file.
     return shown.rstrip("\n").replace("\n</code>", "</code>")
 
@@ -91,6 +108,8 @@ def test_mending_keeps_what_is_rendered_and_what_is_protected(text: str) -> None
     [
         (f"{HEAD}a \nb  \nc\t\n\n\td\t\n", f"{HEAD}a\nb  \nc\n\n\td\t\n"),
         (f"{HEAD}a", f"{HEAD}a\n"),
+        (f"{HEAD}`a \nb` \nc\n", f"{HEAD}`a \nb`\nc\n"),
+        (f"{HEAD}a  \n\u00a0\n", f"{HEAD}a  \n\u00a0\n"),
         (f"\ufeff{HEAD}", HEAD),
         (HEAD.replace("\n", "\r\n"), HEAD),
         ("---\ndescription: Use when: asked\n---\n", '---\ndescription: "Use when: asked"\n---\n'),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from skillgit.skills.lint.case import Skill, SkillFile
+from skillgit.skills.lint.judge import lint
 from tests.skills.lint.helpers import HEAD, found, places, policy
 
 
@@ -100,8 +102,19 @@ def test_the_file_must_be_there_and_spelled_right() -> None:
 
 def test_bytes_that_are_no_text_are_named_with_their_place() -> None:
     assert places(b"---\nname: caf\xe9\n---\n") == [("not-utf8", 2, 10)]
-    fine = {"SKILL.md": front(NAME, DESCRIPTION), "assets/x.bin": b"\xff\xfe\x00"}
+    assert places(front(NAME, DESCRIPTION).encode("utf-16-le")) == [("not-utf8", 1, 2)]
+    assert places(b"a\rb\r\xff") == [("not-utf8", 3, 1)]
+    assert places(front(NAME, DESCRIPTION) + "a\0b\n") == [("not-utf8", 7, 2)]
+    fine = {"SKILL.md": front(NAME, DESCRIPTION), "assets/x.bin": b"\xff\xfe\x00", "assets/y.bin": b"a\x00"}
     assert places(fine) == []
+
+
+def test_a_main_file_that_was_not_read_does_not_pass() -> None:
+    """What is larger than a megabyte has no data here, and neither has a link."""
+    fine = {"README.md": "# Demo\n"}
+    assert places(fine, links={"SKILL.md": "README.md"}) == [("skill-file-unread", 1, 1)]
+    (large,) = lint(Skill("x", "x", (SkillFile("SKILL.md"),)), policy())
+    assert (large.rule, large.level, "too large" in large.message) == ("skill-file-unread", "error", True)
 
 
 def test_an_instruction_is_as_exact_as_it_can_be() -> None:

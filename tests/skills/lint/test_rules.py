@@ -20,6 +20,7 @@ def test_every_rule_is_documented(rule: object) -> None:
     assert fields["level"] in LEVELS
     assert all(fields[name].strip() for name in ("title", "why", "fix", "example"))
     assert fields["example"].count(" -> ") == 1
+    assert "\\n" not in fields["example"]
     assert fields["fix"][0].islower()
 
 

@@ -5,6 +5,11 @@ A message says what happened, why, and what to do next; a place (file and line) 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
 
 class SkillgitError(Exception):
     """Base of all expected errors.
@@ -90,3 +95,47 @@ class NeedsPersonError(SkillgitError):
     """Only a person can go on from here."""
 
     exit_code = 7
+
+
+@dataclass(frozen=True)
+class Pending:
+    """An answer that a person is to write: whose it is, the file that asks, the file it goes into.
+
+    Attributes:
+        problem: what is wrong with the answer that is there, as the end of a sentence; blank when there is none.
+    """
+
+    role: str
+    prompt: str
+    answer: str
+    problem: str = ""
+
+
+class PendingAnswerError(NeedsPersonError):
+    """Answers that are handed off to a person are missing. Neither a score nor a failure.
+
+    Args:
+        pending: the missing answers; each counts once.
+    """
+
+    def __init__(self, pending: Iterable[Pending]) -> None:
+        self.pending = tuple(dict.fromkeys(pending))
+        count = len(self.pending)
+        super().__init__(
+            "1 answer is needed" if count == 1 else f"{count} answers are needed",
+            why="\n        ".join(_wanted(each) for each in self.pending),
+            fix=f"read {self.index}, write what is needed, then run the same command again",
+        )
+
+    @property
+    def index(self) -> str:
+        """The file that says how to answer."""
+        return str(Path(self.pending[0].prompt).parent.parent / "PROMPTS.md")
+
+    def to_json(self) -> dict[str, Any]:
+        """What is missing, as JSON values."""
+        return {"event": "pending_answers", "index": self.index, "pending": [asdict(each) for each in self.pending]}
+
+
+def _wanted(pending: Pending) -> str:
+    return f"{pending.answer} {pending.problem}" if pending.problem else f"{pending.prompt} waits for an answer"

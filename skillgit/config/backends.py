@@ -72,6 +72,7 @@ DEFERRED |= {
     "model.minimax_model": Family("minimax_chat", "", "model", ""),
     "model.copilot_chat_timeout": Family("copilot_chat", "", "timeout", "timeout"),
     "model.codex_exec_reasoning_effort": Family("codex_exec", "", "effort", "reasoning_effort"),
+    "model.claude_code_exec_effort": Family("claude_code_exec", "target", "effort", "reasoning_effort"),
 }
 """Key of a backend's settings in SkillOpt's files to what it is for."""
 
@@ -79,6 +80,7 @@ _SENTINELS = ("gpt-5.4", "gpt-5.5")  # models that the published base files name
 _THEIR_MODELS = {
     "claude_chat": "claude-sonnet-4-6",
     "claude_code_exec": "claude-sonnet-4-6",
+    "copilot_exec": "",  # its own choice
     "cursor_exec": "composer-2.5",
     "qwen_chat": "Qwen/Qwen3.5-4B",
     "minimax_chat": "MiniMax-M3",
@@ -158,7 +160,7 @@ def _value(key: str, family: Family, value: Value) -> Value:
         words = {"true": "enabled", "false": "server_default"}
         return Value(words.get(str(raw).lower(), raw), value.where)
     if family.setting == "reasoning_effort":
-        return Value("" if raw == "none" else raw, value.where)
+        return Value("" if raw in ("none", "off") else raw, value.where)
     if family.setting in ("temperature", "timeout", "max_tokens") and isinstance(raw, str):
         try:
             return Value(int(raw) if family.setting == "max_tokens" else float(raw), value.where)
@@ -179,6 +181,6 @@ def _substitute(out: Layer, role: str, backend: str, report: Report) -> None:
     if value is None or not _nobodys_choice(value):
         return
     model = _THEIR_MODELS.get(backend)
-    if model:
+    if model is not None:
         out[key] = Value(model, value.where)
         report(f"{value.where}: {key} {value.value!r} is read as {model!r}, the model of {backend}")

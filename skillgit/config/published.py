@@ -105,12 +105,23 @@ _MOVED = {
 _MOVED |= {
     "model.codex_exec_path": "model.codex.path",
     "model.codex_exec_profile": "model.codex.profile",
-    "model.claude_code_exec_path": "model.claude.path",
-    "model.cursor_exec_path": "model.cursor.path",
-    "model.copilot_exec_path": "model.copilot.path",
-    "model.copilot_exec_home": "model.copilot.home",
+    **{
+        f"model.codex_exec_{leaf}": f"model.codex.{leaf}"
+        for leaf in ("sandbox", "network_access", "web_search", "approval_policy")
+    },
+    **{f"model.claude_code_exec_{leaf}": f"model.claude.{leaf}" for leaf in ("path", "profile", "max_thinking_tokens")},
+    **{f"model.cursor_exec_{leaf}": f"model.cursor.{leaf}" for leaf in ("path", "sandbox")},
+    **{f"model.copilot_exec_{leaf}": f"model.copilot.{leaf}" for leaf in ("path", "home", "allow_all_tools")},
+    "model.codex_trace_to_optimizer": "model.trace_to_optimizer",
 }
 """Place of a setting in SkillOpt's files to its place here."""
+_KEPT_WHEN_BLANK = frozenset(
+    (
+        *("model.codex.network_access", "model.codex.web_search", "model.copilot.allow_all_tools"),
+        *("model.claude.max_thinking_tokens", "model.trace_to_optimizer"),
+    )
+)
+"""Settings that are no text: what SkillOpt's files leave blank there says nothing."""
 
 # Keys of backends and benchmarks that this version does not have: accepted at the value a published file ships, which
 # asks for nothing; any other value is refused, since it could not be honoured.
@@ -118,23 +129,11 @@ _WITHOUT_EFFECT: dict[str, tuple[Neutral, str]] = {
     "train.steps_per_epoch": (_anything, "it follows from the train tasks and the batch size"),
     "gradient.max_analyst_rounds": (_anything, "the option is retired: an analyst has one round"),
     "optimizer.meta_learning_rate": (_anything, "nothing reads it, in SkillOpt neither"),
-    "model.codex_trace_to_optimizer": (_one_of(True), "only exec targets leave such traces"),
-    **{
-        f"model.{leaf}": (_one_of(*shipped), "agents as exec targets are not installed")
-        for leaf, shipped in {
-            "codex_exec_sandbox": ("workspace-write",),
-            "codex_exec_approval_policy": ("never",),
-            **dict.fromkeys(("codex_exec_network_access", "codex_exec_web_search"), (False,)),
-            "codex_exec_use_sdk": ("auto",),
-            "codex_exec_full_auto": (True, False),
-            "claude_code_exec_profile": (),
-            "claude_code_exec_use_sdk": ("auto",),
-            "claude_code_exec_effort": ("medium",),
-            "claude_code_exec_max_thinking_tokens": (16384,),
-            "cursor_exec_sandbox": ("enabled",),
-            "copilot_exec_allow_all_tools": (False,),
-        }.items()
-    },
+    "model.codex_exec_full_auto": (_one_of(True, False), "the option is retired, in SkillOpt too"),
+    **dict.fromkeys(
+        ("model.codex_exec_use_sdk", "model.claude_code_exec_use_sdk"),
+        (_one_of("auto", "cli", "off", "no", "0", "false", False), "agents are run by their command lines"),
+    ),
     "env.split_output_dir": (_blank, "a ratio split is computed each time and never written"),
     "env.max_turns": (_one_of(1), "the installed benchmarks ask once"),
     "env.image_detail": (_one_of("auto"), "only the docvqa benchmark reads it"),
@@ -191,6 +190,8 @@ def translate(layer: Layer, known: Iterable[str]) -> tuple[Layer, tuple[str, ...
     reports: list[str] = []
     for key, value in layer.items():
         place = key if key in names else _place(key, layer, value, reports)
+        if place in _KEPT_WHEN_BLANK and place != key and _blank(value.value):
+            continue
         if place in names:
             out[place] = _canonical(place, value, reports)
         elif place.endswith(_SECRET_ENDINGS):

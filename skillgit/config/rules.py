@@ -24,6 +24,10 @@ _CHOICES = {
         ("model.thinking", "model.optimizer_thinking", "model.target_thinking"),
         ("", "server_default", "enabled", "disabled"),
     ),
+    "model.claude.permission_mode": ("", "dontAsk", "acceptEdits", "bypassPermissions"),
+    "model.codex.sandbox": ("", "read-only", "workspace-write", "danger-full-access"),
+    "model.codex.approval_policy": ("", "never", "on-request", "on-failure", "untrusted"),
+    "model.cursor.sandbox": ("", "enabled", "disabled"),
     **dict.fromkeys(("model.optimizer_region", "model.target_region"), ("", "global_en", "cn_zh")),
 }
 
@@ -35,6 +39,7 @@ _RANGES: dict[str, tuple[float, float]] = {
     "model.retries": (0, 20),
     "model.optimizer_max_tokens": (0, float("inf")),
     "model.rewrite_max_completion_tokens": (0, float("inf")),
+    "model.claude.max_thinking_tokens": (0, float("inf")),
     "model.local.context": (256, float("inf")),
     "model.local.threads": (0, float("inf")),
     "train.num_epochs": (1, float("inf")),

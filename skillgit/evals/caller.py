@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from skillgit.errors import TransientModelError
@@ -54,7 +54,7 @@ class Caller:
             BudgetReachedError: a limit would be passed by this call.
         """
         spec = self.model.spec
-        key = digest([spec.role, spec.model, self.settings, list(scope), asdict(request)])
+        key = digest([spec.role, spec.model, self.settings, list(scope), _asked(request)])
         if found := self._store.get(key):
             reply, run, paid_step = found
             self._count_reuse(step, run, paid_step)
@@ -113,3 +113,12 @@ class Caller:
         if not self._restoring and (run, paid_step) != (self._run, step):
             with self._lock:
                 self._reused[step] = self._reused.get(step, 0) + 1
+
+
+def _asked(request: Request) -> dict[str, Any]:
+    """What a request asks: a workspace counts by the skill object, which stands for the bytes of its files."""
+    asked = asdict(replace(request, workspace=None))
+    del asked["workspace"]  # so that requests without one keep the keys they had
+    if work := request.workspace:
+        asked["workspace"] = [work.skill, work.object, dict(work.attachments), work.writable]
+    return asked

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
+from skillgit.errors import PendingAnswerError
 from skillgit.evals.gate import Metric, mean
 from skillgit.evals.rollouts import Outcome, Rollouts
 from skillgit.evals.rule import Rule
 from skillgit.git.skillstore import Version
+from skillgit.models.pending import answered, held
 from skillgit.tasks.base import Score, Task
 
 
@@ -83,15 +86,21 @@ def measure_against(
     current, metric = base.values(rule.metric), rule.metric
     contest = rule.contest(version.document.text, base.version.document.text)
     outcomes: list[Outcome] = []
+    missing: list[PendingAnswerError] = []
+    run = held(partial(rollouts.run, version, step=step, stage=stage, samples=samples, planned=len(tasks)))
     waves = _waves(tasks, current, rollouts.workers)
     for number, wave in enumerate(waves, 1):
-        outcomes += rollouts.run(
-            version, wave, step=step, stage=stage, samples=samples, before=outcomes, planned=len(tasks)
-        )
+        rolled = run(wave, before=outcomes)
+        if isinstance(rolled, PendingAnswerError):
+            # A person is asked for the whole evaluation at once, and not wave by wave.
+            missing.append(rolled)
+            continue
+        outcomes += rolled
         so_far = measurement(version, outcomes, len(tasks))
         waiting = [task.id for later in waves[number:] for task in later] + list(so_far.errors)
-        if rule.ruled_out(so_far.values(metric), current, waiting, contest):
+        if not missing and rule.ruled_out(so_far.values(metric), current, waiting, contest):
             break
+    answered(missing)
     return measurement(version, _in_order(outcomes, tasks), len(tasks))
 
 

@@ -42,7 +42,7 @@ def measure_noise(
         setup.open_store(repo) as store,
         setup.open_caller(repo, config, "target", store, setup.make_budget(config), run, sink, environ) as target,
     ):
-        rollouts = setup.make_rollouts(config, benchmark, target, sink)
+        rollouts = setup.make_rollouts(repo, config, place, benchmark, target, sink)
         outcomes = rollouts.run(version, splits.val, step=0, stage="noise", samples=2)
         first, second = (measurement(version, [o for o in outcomes if o.sample == n], len(splits.val)) for n in (0, 1))
         record = _record(first, second, setup.conditions(config, benchmark, splits, "val", target), confidence)

@@ -27,7 +27,7 @@ class Conditions:
         split: `train`, `val` or `test`.
         tasks: digest of the task set, in order.
         judge: digest of the scoring code and settings.
-        target: `backend`, `model` and a digest of its settings.
+        target: `backend`, `model`, a digest of its settings, and what an agent is permitted (`sandbox`).
         metric: how hard and soft make one score.
         samples: rollouts per task, over which scores are means.
         seed: `train.seed`.

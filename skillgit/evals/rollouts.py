@@ -7,11 +7,13 @@ from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 
-from skillgit.errors import ModelConfigError, ModelError, TransientModelError
+from skillgit.errors import ModelConfigError, ModelError, PendingAnswerError, TransientModelError
 from skillgit.evals.caller import Caller
+from skillgit.evals.workspaces import Workspaces
 from skillgit.events import Progress, Sink
 from skillgit.git.skillstore import Version
 from skillgit.models.base import Reply, Request
+from skillgit.models.pending import answered
 from skillgit.tasks.base import Ask, Benchmark, Task, Trajectory, digest
 
 _GIVE_UP_AFTER = 5  # consecutive failures with no answer in between: the endpoint is down, not the task hard
@@ -39,6 +41,7 @@ class Outcome:
     Attributes:
         sample: which of the task's samples this is, from 0.
         passing: the error is of a kind that another try may not meet.
+        pending: the answer is handed off to a person who has not given it.
     """
 
     task: Task
@@ -46,6 +49,7 @@ class Outcome:
     error: str = ""
     sample: int = 0
     passing: bool = False
+    pending: PendingAnswerError | None = None
 
     @property
     def key(self) -> tuple[str, int]:
@@ -54,7 +58,11 @@ class Outcome:
 
 
 class Rollouts:
-    """Rolls out tasks of one benchmark on one target."""
+    """Rolls out tasks of one benchmark on one target.
+
+    Args:
+        workspaces: of a target that is an agent, which then reads the skill from files and not in the prompt.
+    """
 
     def __init__(
         self,
@@ -65,8 +73,9 @@ class Rollouts:
         workers: int,
         timeout: float,
         max_error_rate: float,
+        workspaces: Workspaces | None = None,
     ) -> None:
-        self.benchmark, self.target, self.workers = benchmark, target, workers
+        self.benchmark, self.target, self.workers, self._workspaces = benchmark, target, workers, workspaces
         self.sink, self._timeout, self._max_error_rate = sink, timeout, max_error_rate
 
     def run(
@@ -90,11 +99,13 @@ class Rollouts:
 
         Raises:
             ModelError: more than `max_error_rate` of the rollouts failed, or several in a row did.
+            PendingAnswerError: answers of a person are missing; everything else was asked.
         """
         job = Job(version, step, stage, samples, (planned or len(tasks)) * samples)
         batch = _Batch(self, job, sum(not outcome.error for outcome in before))
         wanted = [(task, sample) for task in tasks for sample in range(samples)]
         outcomes = batch.run(wanted)
+        answered(pending for task, sample in wanted if (pending := outcomes[task.id, sample].pending))
         if failed := [(task, sample) for task, sample in wanted if outcomes[task.id, sample].passing]:
             # By now the endpoint is known to answer; these few may all fail without it being down.
             outcomes |= batch.run(failed, give_up=False)
@@ -118,7 +129,10 @@ class Rollouts:
     def one(self, job: Job, task: Task, sample: int) -> Outcome:
         """Roll out one task within its deadline. Raises `ModelConfigError`, which no other task can avoid."""
         try:
-            trajectory = self.benchmark.rollout(task, job.version.text, self._ask(job, task, sample))
+            skill = "" if self._workspaces else job.version.text
+            trajectory = self.benchmark.rollout(task, skill, self._ask(job, task, sample))
+        except PendingAnswerError as error:
+            return Outcome(task, None, error.what, sample, pending=error)
         except ModelConfigError:
             raise
         except ModelError as error:
@@ -129,6 +143,7 @@ class Rollouts:
     def _ask(self, job: Job, task: Task, sample: int) -> Ask:
         deadline = time.monotonic() + self._timeout
         question = digest([task.id, task.content()])
+        workspace = self._workspaces.of(job.version, task) if self._workspaces else None
         turn = 0
 
         def ask(request: Request) -> Reply:
@@ -140,6 +155,7 @@ class Rollouts:
             if job.samples > 1:
                 # One sample keeps the backend's own seed; several need one each, or they may all be the same.
                 request = replace(request, seed=sample)
+            request = replace(request, workspace=workspace)
             scope = ("rollout", job.version.object, question, turn, sample)
             return self.target.call(
                 request, scope=scope, step=job.step, stage=job.stage, skill=job.version.object, timeout=left

@@ -9,17 +9,19 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from skillgit.config.schema import Config
-from skillgit.errors import ConfigError
+from skillgit.errors import ConfigError, ModelConfigError
 from skillgit.evals.caller import Caller
 from skillgit.evals.gate import Metric
 from skillgit.evals.records import Conditions, task_set_digest
 from skillgit.evals.rollouts import Rollouts
 from skillgit.evals.store import Store
+from skillgit.evals.workspaces import Workspaces
 from skillgit.events import Progress, Sink
 from skillgit.git.repository import Repository
 from skillgit.git.skillstore import Place, find
+from skillgit.models import handoff
 from skillgit.models import registry as backends
-from skillgit.models.base import Preparable, Role
+from skillgit.models.base import ExecTarget, Model, Preparable, Role
 from skillgit.models.budget import Budget, Limits, Spent
 from skillgit.models.roles import role_spec
 from skillgit.tasks import registry as benchmarks
@@ -87,6 +89,14 @@ def open_store(repo: Repository) -> Iterator[Store]:
             store.close()
 
 
+def make_model(repo: Repository, config: Config, role: Role, environ: Mapping[str, str]) -> Model:
+    """One role's model. Raises what `role_spec` and the backend raise."""
+    spec = role_spec(config, role, environ, repo.root)
+    # Not a part of the store of calls, which may be deleted: what a person wrote cannot be had again for money.
+    options = {**spec.options, "exchange": str(repo.common_dir / handoff.FOLDER)}
+    return backends.build(dataclasses.replace(spec, options=options))
+
+
 @contextmanager
 def open_caller(
     repo: Repository,
@@ -99,7 +109,7 @@ def open_caller(
     environ: Mapping[str, str],
 ) -> Iterator[Caller]:
     """One role's model, ready to be called for `run`."""
-    model = backends.build(role_spec(config, role, environ, repo.root))
+    model = make_model(repo, config, role, environ)
     try:
         if isinstance(model, Preparable):
             model.prepare(lambda done, total, note: sink(Progress(note, done, total)))
@@ -112,8 +122,23 @@ def open_caller(
         model.close()
 
 
-def make_rollouts(config: Config, benchmark: Benchmark, target: Caller, sink: Sink) -> Rollouts:
-    """Rollouts with the configured workers, deadline and error limit."""
+def make_rollouts(
+    repo: Repository, config: Config, place: Place, benchmark: Benchmark, target: Caller, sink: Sink
+) -> Rollouts:
+    """Rollouts with the configured workers, deadline and error limit.
+
+    Raises:
+        ModelConfigError: the tasks ask for changes to files, and the target is no agent that may make them.
+    """
+    work = None
+    if isinstance(target.model, ExecTarget):
+        target.model.sandbox(edits=_edits(benchmark))
+        work = Workspaces(repo, place, edits=_edits(benchmark))
+    elif _edits(benchmark):
+        raise ModelConfigError(
+            f"the tasks of {benchmark.name} ask for changes to files, which {target.model.spec.backend} cannot make",
+            fix="set model.target_backend to an agent, such as codex_exec",
+        )
     return Rollouts(
         benchmark,
         target,
@@ -121,7 +146,13 @@ def make_rollouts(config: Config, benchmark: Benchmark, target: Caller, sink: Si
         workers=config.env.workers,
         timeout=config.env.exec_timeout,
         max_error_rate=config.evaluation.max_error_rate,
+        workspaces=work,
     )
+
+
+def _edits(benchmark: Benchmark) -> bool:
+    """Whether the tasks ask for changes to files; most benchmarks do not say, and ask for none."""
+    return bool(getattr(benchmark, "edits", False))
 
 
 def samples(config: Config, split: str) -> int:
@@ -131,12 +162,13 @@ def samples(config: Config, split: str) -> int:
 
 def conditions(config: Config, benchmark: Benchmark, splits: Splits, split: str, target: Caller) -> Conditions:
     """What measuring `split` depends on."""
-    spec = target.model.spec
+    spec, model = target.model.spec, target.model
+    kept = {"sandbox": model.sandbox(edits=_edits(benchmark))} if isinstance(model, ExecTarget) else {}
     return Conditions(
         split=split,
         tasks=task_set_digest(getattr(splits, split)),
         judge=benchmark.judge_digest(),
-        target={"backend": spec.backend, "model": spec.model, "settings": target.settings},
+        target={"backend": spec.backend, "model": spec.model, "settings": target.settings, **kept},
         metric=Metric(config.evaluation.gate_metric, config.evaluation.gate_mixed_weight),
         samples=samples(config, split),
         seed=config.train.seed,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -125,6 +126,10 @@ def evidence(repo: Repository) -> Iterator[Check]:
     for remote in repo.git.text("remote").splitlines():
         sides = repo.refs(*(side_ref(remote, ref) for ref in NOTES))
         name, fix = f"sync {remote}", f"skillgit sync {remote}"
+        if spec := _overwriting(repo, remote):
+            detail = f"git fetch writes the remote's notes over those here (remote.{remote}.fetch {spec})"
+            unset = f"git config --unset-all remote.{remote}.fetch {shlex.quote(f'^{re.escape(spec)}$')}"
+            yield Check(f"fetch {remote}", False, detail, f"{unset}, then skillgit notes repair")
         if not ours:
             yield Check(name, True, "nothing was measured here yet")
         elif not sides:
@@ -133,6 +138,18 @@ def evidence(repo: Repository) -> Iterator[Check]:
             lines = sum(difference(repo, ours.get(ref), sides.get(side_ref(remote, ref))).ours for ref in NOTES)
             detail = f"{lines} lines not pushed" if lines else "all lines were there at the last sync"
             yield Check(name, not lines or None, detail, fix)
+
+
+def _overwriting(repo: Repository, remote: str) -> str:
+    """A configured refspec that would replace our notes at every fetch; empty when there is none."""
+    specs = repo.git.text("config", "--get-all", f"remote.{remote}.fetch", ok=(0, 1)).splitlines()
+    targets = {spec: spec.removeprefix("+").partition(":")[2] for spec in specs}
+    return next((spec for spec, target in targets.items() if any(_covers(target, ref) for ref in NOTES)), "")
+
+
+def _covers(pattern: str, ref: str) -> bool:
+    head, star, tail = pattern.partition("*")
+    return ref.startswith(head) and ref.endswith(tail) if star else ref == pattern
 
 
 def measured(repo: Repository) -> int:

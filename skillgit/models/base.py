@@ -29,6 +29,27 @@ class Usage:
 
 
 @dataclass(frozen=True)
+class Workspace:
+    """What an agent finds in the folder that it works in.
+
+    Attributes:
+        skill: what the skill is called.
+        object: the git object that identifies the skill's files.
+        files: path inside the skill's folder, `SKILL.md` among them, to bytes.
+        executables: those paths of `files` that are programs.
+        attachments: name to text of the task's files.
+        writable: the task asks for changes to files.
+    """
+
+    skill: str
+    object: str
+    files: Mapping[str, bytes] = field(repr=False)
+    executables: frozenset[str] = frozenset()
+    attachments: Mapping[str, str] = field(default_factory=dict)
+    writable: bool = False
+
+
+@dataclass(frozen=True)
 class Request:
     """One call.
 
@@ -40,6 +61,7 @@ class Request:
         max_tokens: most tokens to generate; `None` keeps the backend's default.
         effort: how much to think; blank takes the model's own setting.
         tools: OpenAI-style function descriptions.
+        workspace: of an agent that works on the request in a folder; only an `ExecTarget` takes one.
     """
 
     messages: tuple[Message, ...]
@@ -49,6 +71,7 @@ class Request:
     max_tokens: int | None = None
     effort: str = ""
     tools: tuple[Mapping[str, Any], ...] = ()
+    workspace: Workspace | None = None
 
 
 @dataclass(frozen=True)
@@ -57,7 +80,7 @@ class Reply:
 
     Attributes:
         finish: `stop`, `length` or `tool_calls`.
-        reasoning: what the model thought before it answered, where it tells; never part of `text`.
+        reasoning: what the model thought, or an agent did, before it answered, where it tells; never part of `text`.
     """
 
     text: str
@@ -93,6 +116,22 @@ class Preparable(Protocol):
 
     def prepare(self, progress: Callable[[int, int, str], None] | None = None) -> None:
         """Do that work now, outside any call's deadline; `progress` takes done and total bytes and a note."""
+        ...
+
+
+@runtime_checkable
+class ExecTarget(Protocol):
+    """A model that is an agent: it gets the skill as files of a `Request.workspace`, not in the prompt.
+
+    Optional for backends.
+    """
+
+    def sandbox(self, *, edits: bool) -> str:
+        """What the agent is permitted, in words for the record; `edits` is for tasks that change files.
+
+        Raises:
+            ModelConfigError: it cannot make changes as configured.
+        """
         ...
 
 

@@ -28,12 +28,14 @@ class Family:
 
     def environment(self, environ: Mapping[str, str], role: Role, name: str) -> str:
         """The value of one of its variables, the role's own first; empty when neither is set."""
+        values = (environ.get(variable, "").strip() for variable in self.variables(role, name))
+        return next((value for value in values if value), "")
+
+    def variables(self, role: Role, name: str) -> tuple[str, ...]:
+        """The environment variables that are looked at, the first that is set wins."""
         who, key = role.upper(), f"{self.prefix}_{name}"
         # Azure's variables are found with the role before or after the name of the service.
-        for variable in (f"{who}_{key}", f"{self.prefix}_{who}_{name}", key):
-            if value := environ.get(variable, "").strip():
-                return value
-        return ""
+        return f"{who}_{key}", f"{self.prefix}_{who}_{name}", key
 
 
 FAMILIES: Mapping[str, Family] = {

@@ -20,7 +20,7 @@ def build(spec: ModelSpec) -> Model:
         ConfigError: no such backend, a backend that cannot be loaded, or options it cannot use.
         ModelConfigError: an endpoint or model that cannot work.
     """
-    return _builder(spec.backend)(spec)
+    return builder(spec.backend)(spec)
 
 
 def backend_names() -> tuple[str, ...]:
@@ -28,12 +28,8 @@ def backend_names() -> tuple[str, ...]:
     return tuple(sorted(_entries()))
 
 
-def _entries() -> dict[str, EntryPoint]:
-    # Reversed so that of two packages claiming one name the first on the path wins, as with imports.
-    return {entry.name: entry for entry in reversed(list(entry_points(group=GROUP)))}
-
-
-def _builder(name: str) -> Callable[[ModelSpec], Model]:
+def builder(name: str) -> Callable[[ModelSpec], Model]:
+    """What makes models of a backend, loaded from its package. Raises `ConfigError` as `build` does."""
     entry = _entries().get(name)
     if entry is None:
         raise _unknown(name)
@@ -45,6 +41,11 @@ def _builder(name: str) -> Callable[[ModelSpec], Model]:
             why=f"{entry.value}: {err}",
             fix="reinstall the package that provides it, or set model.backend to another one",
         ) from err
+
+
+def _entries() -> dict[str, EntryPoint]:
+    # Reversed so that of two packages claiming one name the first on the path wins, as with imports.
+    return {entry.name: entry for entry in reversed(list(entry_points(group=GROUP)))}
 
 
 def _unknown(name: str) -> ConfigError:

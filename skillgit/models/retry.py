@@ -33,6 +33,7 @@ class Failure:
         wait: seconds the server asked to wait, if it did.
         rejects: the request field the server does not know: `response_format`, `max_tokens` or blank.
         busy: the server refused for its rate.
+        empty: all went well, but there was no text.
     """
 
     error: ModelError
@@ -40,6 +41,7 @@ class Failure:
     wait: float | None = None
     rejects: str = ""
     busy: bool = False
+    empty: bool = False
 
 
 class Clock:

@@ -14,8 +14,20 @@ from skillgit.models.addresses import Where
 from skillgit.models.base import ModelSpec, Role
 from skillgit.models.families import FAMILIES, Family
 
-# Backends without a model to choose, or with a default of their own.
-_NAMELESS = ("scripted", "codex_exec", "copilot_chat", "cursor_chat", "claude_chat", "opencode", "pi")
+_PROGRAMS = {
+    "claude_chat": "claude",
+    "claude_code_exec": "claude",
+    "codex_exec": "codex",
+    "copilot_chat": "copilot",
+    "copilot_exec": "copilot",
+    "cursor_chat": "cursor",
+    "cursor_exec": "cursor",
+    "opencode": "opencode",
+    "pi": "pi",
+}
+"""Backend to the section of the configuration with the settings of its program."""
+_NAMELESS = ("scripted", "handoff", *_PROGRAMS)  # without a model to choose, or with a default of their own
+_FOR_ANY_USE = {"codex": ("path", "profile"), "copilot": ("path", "home")}  # the others: the path; the rest is for work
 _EFFORTLESS = ("openai_compatible", "qwen_chat", "minimax_chat")  # whose protocol has no word for it
 
 
@@ -67,22 +79,15 @@ def role_spec(config: Config, role: Role, environ: Mapping[str, str], root: Path
     )
 
 
-_SECTIONS = {
-    "claude_chat": "claude",
-    "codex_exec": "codex",
-    "copilot_chat": "copilot",
-    "cursor_chat": "cursor",
-    "opencode": "opencode",
-    "pi": "pi",
-}
-"""Backend to the section of the configuration with the settings of its program."""
-
-
-def _client(section: Any, backend: str) -> dict[str, Any]:
-    """Settings of the program behind a backend, without blank ones."""
-    name = _SECTIONS.get(backend)
-    settings = dataclasses.asdict(getattr(section, name)) if name else {}
-    return {key: value for key, value in settings.items() if value}
+def _client(section: Any, role: Role, backend: str) -> dict[str, Any]:
+    """Settings of the program behind a backend that it has a use for, without blank ones."""
+    if backend not in _PROGRAMS:
+        return {}
+    name = _PROGRAMS[backend]
+    settings = dataclasses.asdict(getattr(section, name))
+    works = backend.endswith("_exec") and role == "target"
+    asked = _FOR_ANY_USE.get(name, ("path",))
+    return {key: value for key, value in settings.items() if value and (works or key in asked)}
 
 
 def _own(section: Any, role: Role, name: str) -> Any:
@@ -106,7 +111,7 @@ def _options(config: Config, role: Role, root: Path, backend: str) -> dict[str, 
         "context": section.local.context,
         "threads": section.local.threads,
         "script": str(root / section.script) if section.script else "",
-        "client": _client(section, backend),
+        "client": _client(section, role, backend),
         "price": dict(section.target_price if role == "target" else section.optimizer_price),
         "effort": effort or ("" if backend in _EFFORTLESS else section.reasoning_effort),
         "thinking": _own(section, role, "thinking").removeprefix("server_default"),

@@ -6,9 +6,10 @@ import json
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from itertools import count
+from itertools import count, starmap
 
 from skillgit.config.schema import Config
+from skillgit.models.pending import answered, held
 from skillgit.models.prompt import render, text
 from skillgit.optimizer.advisor import Advisor, Drop
 from skillgit.optimizer.modes import MODES
@@ -37,7 +38,8 @@ def aggregate(
     if config.optimizer.profile == "small" or len(useful) < 2:
         return together
     merger = _Merger(advisor, config, skill, memory, step)
-    sides = [merger.reduce([p for p in useful if p.source == side], side) for side in ("failure", "success")]
+    both = [([p for p in useful if p.source == side], side) for side in ("failure", "success")]
+    sides = answered(starmap(held(merger.reduce), both))
     present = [side for side in sides if side.edits]
     merged = merger.merge(present, "mixed") if len(present) == 2 else present[0]
     malformed = dict.fromkeys((*together.malformed, *merged.malformed))
@@ -68,11 +70,12 @@ class _Merger:
 
     def reduce(self, patches: list[Patch], side: str) -> Patch:
         size = self._config.gradient.merge_batch_size
-        while len(patches) > 1:
+        # All taken first: what the other side's calls are called must not depend on how far this one gets.
+        for indexes in [[next(self._index) for _ in range(n)] for n in _levels(len(patches), size)]:
             groups = [patches[n : n + size] for n in range(0, len(patches), size)]
-            indexes = [next(self._index) for _ in groups]
             with ThreadPoolExecutor(self._config.gradient.analyst_workers, "merge") as pool:
-                patches = list(pool.map(lambda group, index: self.merge(group, side, index), groups, indexes))
+                merge = held(lambda group, index: self.merge(group, side, index))
+                patches = answered(pool.map(merge, groups, indexes))
         return patches[0] if patches else Patch((), source=side)
 
     def merge(self, group: Sequence[Patch], side: str, index: int | None = None) -> Patch:
@@ -109,6 +112,15 @@ class _Merger:
             source=side,
             malformed=everything.malformed + merged.malformed,
         )
+
+
+def _levels(patches: int, size: int) -> list[int]:
+    """How many groups there are each time, until one patch is left."""
+    levels = []
+    while patches > 1:
+        patches = -(-patches // size)
+        levels.append(patches)
+    return levels
 
 
 def _listing(number: int, patch: Patch) -> str:

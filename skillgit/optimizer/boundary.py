@@ -5,10 +5,12 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 from skillgit.evals.rollouts import Outcome, Rollouts
 from skillgit.git.skillstore import Version
+from skillgit.models.pending import answered, held
 from skillgit.models.prompt import render
 from skillgit.optimizer.advisor import Advisor
 from skillgit.optimizer.trajectories import question, trim
@@ -88,9 +90,8 @@ class _Look:
     step: int
 
     def at(self, tasks: Sequence[Task]) -> list[Pair]:
-        stage = "slow_update_rollout"
-        old = self.rollouts.run(self.before, tasks, step=self.step, stage=stage)
-        new = self.rollouts.run(self.after, tasks, step=self.step, stage=stage)
+        run = held(partial(self.rollouts.run, tasks=tasks, step=self.step, stage="slow_update_rollout"))
+        old, new = answered(map(run, (self.before, self.after)))
         return [Pair(a.task, a, b) for a, b in zip(old, new, strict=True) if a.trajectory and b.trajectory]
 
 

@@ -14,6 +14,7 @@ from skillgit.config.schema import Config
 from skillgit.errors import ModelError
 from skillgit.evals.rollouts import Outcome
 from skillgit.models.base import Message
+from skillgit.models.pending import answered, held
 from skillgit.models.prompt import render, text
 from skillgit.optimizer.advisor import Advisor
 from skillgit.optimizer.modes import MODES, Mode
@@ -71,7 +72,7 @@ def reflect(
         return patch if takes_notes(config, source) else replace(patch, notes=())
 
     with ThreadPoolExecutor(config.gradient.analyst_workers, "analyst") as pool:
-        patches = list(pool.map(analyse, enumerate(groups)))
+        patches = answered(pool.map(held(analyse), enumerate(groups)))
     return [patch for patch in patches if patch]
 
 
@@ -108,7 +109,7 @@ def analyst_request(
         skill=skill or "(empty)",
         context=context,
         budget=_budget(mode, budget),
-        trajectories=format_cases(group, limit),
+        trajectories=format_cases(group, limit, reasoning=config.model.trace_to_optimizer),
     )
     return messages, mode.schema(notes=lapses)
 

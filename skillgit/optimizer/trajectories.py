@@ -32,9 +32,14 @@ def failed(outcome: Outcome) -> bool:
     return outcome.trajectory is not None and outcome.trajectory.score.hard < 1e-9
 
 
-def format_cases(outcomes: Sequence[Outcome], limit: int) -> str:
-    """The trajectories as numbered sections, each of at most about `limit` characters."""
-    cases = [_case(n, o.task, o.trajectory, limit) for n, o in enumerate(outcomes, 1) if o.trajectory]
+def format_cases(outcomes: Sequence[Outcome], limit: int, *, reasoning: bool = True) -> str:
+    """The trajectories as numbered sections, each of at most about `limit` characters.
+
+    Args:
+        reasoning: show what the target thought or did before it answered.
+    """
+    unseen = ("system", "user") if reasoning else ("system", "user", "reasoning")
+    cases = [_case(n, o.task, o.trajectory, limit, unseen) for n, o in enumerate(outcomes, 1) if o.trajectory]
     return "\n\n".join(cases)
 
 
@@ -72,13 +77,13 @@ def trim(text: str, limit: int) -> str:
     return f"{text[:head]}\n[… {len(text) - head - tail} characters left out …]\n{text[-tail:]}"
 
 
-def _case(number: int, task: Task, trajectory: Trajectory, limit: int) -> str:
+def _case(number: int, task: Task, trajectory: Trajectory, limit: int, unseen: Sequence[str]) -> str:
     score = trajectory.score
     tags = f" ({', '.join(task.tags)})" if task.tags else ""
     lines = [f"### Case {number}: task {task.id}{tags}", f"Asked: {trim(question(task), limit // 2)}"]
     if task.answers:
         lines.append("Expected: " + trim(" | ".join(task.answers), limit // 4))
     lines.append(f"Score: hard {score.hard:g}, soft {score.soft:.2f}{f' – {score.reason}' if score.reason else ''}")
-    answers = [f"[{turn.role}] {turn.content}" for turn in trajectory.turns if turn.role not in ("system", "user")]
+    answers = [f"[{turn.role}] {turn.content}" for turn in trajectory.turns if turn.role not in unseen]
     lines.append("Transcript:\n" + trim("\n".join(answers) or trajectory.response, limit))
     return "\n".join(lines)

@@ -112,7 +112,8 @@ class BenchmarkContext:
 class Benchmark(Protocol):
     """A kind of task: how it is loaded, asked and scored.
 
-    Entry points name a factory `(BenchmarkContext) -> Benchmark`.
+    Entry points name a factory `(BenchmarkContext) -> Benchmark`. One whose tasks ask for changes to files has an
+    attribute `edits` that is true: only an agent can do them, and it is then permitted to.
     """
 
     name: str
@@ -126,5 +127,8 @@ class Benchmark(Protocol):
         ...
 
     def rollout(self, task: Task, skill: str, ask: Ask) -> Trajectory:
-        """Do one task with the skill's text (may be empty) and score it. Model errors pass through."""
+        """Do one task with the skill's text and score it. Model errors pass through.
+
+        The text is empty when there is no skill, and when an agent finds the skill in its folder.
+        """
         ...

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -232,6 +233,19 @@ def test_records_that_were_not_sent_are_counted(ready: Path, tmp_path: Path, ski
     _keep(ready, "b")
     _keep(ready, "c")
     assert checks(skillgit, ready)[1]["sync origin"]["detail"] == "2 lines not pushed"
+
+
+@pytest.mark.parametrize("spec", ["+refs/notes/*:refs/notes/*", "refs/notes/skillgit/evals:refs/notes/skillgit/evals"])
+def test_a_fetch_that_writes_over_notes_is_named(ready: Path, skillgit: Skillgit, spec: str) -> None:
+    git(ready, "remote", "add", "origin", "https://example.invalid/x")
+    assert "fetch origin" not in checks(skillgit, ready)[1]
+    git(ready, "config", "--add", "remote.origin.fetch", spec)
+    code, found = checks(skillgit, ready)
+    assert (code, found["fetch origin"]["ok"]) == (1, False)
+    assert spec in found["fetch origin"]["detail"]
+    run = found["fetch origin"]["fix"].partition(",")[0]
+    assert subprocess.run(["sh", "-c", run], cwd=ready, check=False).returncode == 0
+    assert "fetch origin" not in checks(skillgit, ready)[1]
 
 
 def test_records_that_need_repair_are_told(ready: Path, skillgit: Skillgit) -> None:

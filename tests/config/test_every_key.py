@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -21,8 +23,9 @@ from skillgit.evals.setup import load_tasks, locate, make_budget, make_rollouts
 from skillgit.events import ignore
 from skillgit.git.repository import Repository
 from skillgit.git.skillstore import Version
-from skillgit.models.base import ModelSpec, Usage
+from skillgit.models.base import Message, ModelSpec, Request, Usage, Workspace
 from skillgit.models.budget import Budget, Limits
+from skillgit.models.clients.agent import AgentModel
 from skillgit.models.roles import role_spec
 from skillgit.models.scripted import Scripted
 from skillgit.optimizer.aggregate import aggregate
@@ -39,6 +42,8 @@ from skillgit.train.run import Run
 from tests.config.test_schema import KEYS
 from tests.conftest import SKILL, git
 from tests.evals.fakes import Memory
+from tests.models.agents import AGENTS
+from tests.models.program import Program
 from tests.optimizer.fakes import advisor, outcome
 from tests.train.lab import RULE, By, Lab, append, greeter, kind_of, words
 
@@ -59,6 +64,24 @@ def models(lab: Lab, settings: Setting) -> Any:
     config = lab.config(Path(), "model.backend=openai_compatible", *settings)
     specs = [role_spec(config, role, ENVIRON, Path("/root")) for role in ("target", "optimizer")]
     return [(str(spec), spec.api_key) for spec in specs]
+
+
+def working(lab: Lab, settings: Setting) -> Any:
+    """What an agent as the target is started with, and what is told of its permissions; `edits` is for such tasks."""
+    edits = "edits" in settings
+    config = lab.config(Path(), *(text for text in settings if text != "edits"))
+    spec = role_spec(config, "target", ENVIRON, Path("/root"))
+    program = Program(lab.folder / "bin", AGENTS[spec.backend].program)
+    program.plan(err="it ended here", code=3)
+    path = f"{program.folder}:{os.environ['PATH']}"
+    model = AgentModel(replace(spec, retries=0), AGENTS[spec.backend], {"PATH": path, "HOME": str(lab.folder)})
+    work = Workspace("greeter", "v", {"SKILL.md": b"Greet."}, writable=edits)
+    with pytest.raises(SkillgitError, match="exit code 3"):
+        model.complete(Request((Message("user", "Hi"),), workspace=work))
+    given = program.given[-1]
+    args = [arg.replace(given["cwd"].removesuffix("/work"), "DIR") for arg in given["args"]]
+    thoughts = given["env"].get("MAX_THINKING_TOKENS")
+    return [args, thoughts, model.sandbox(edits=edits), {**model.settings(), "backend": ""}]
 
 
 def requests(lab: Lab, settings: Setting) -> Any:
@@ -162,7 +185,7 @@ def learning(lab: Lab, settings: Setting) -> Any:
             running[0] -= 1
         return json.dumps(append(f"- line {number}"))
 
-    cases = [outcome(f"t{n}", n % 3 == 0, "xy"[n % 2], response="said " * 200) for n in range(12)]
+    cases = [outcome(f"t{n}", n % 3 == 0, "xy"[n % 2], response="said " * 200, thought="hm") for n in range(12)]
     asked: list[Any] = []
     own = advisor(lambda request: (asked.append(request), answer(request))[1])
     found = reflect(own, config, "skill", cases, context="", budget=4, step=1)
@@ -190,7 +213,8 @@ def rolling(lab: Lab, settings: Setting) -> Any:
         return "x" if request.messages[-1].content != "Aval0" else " "  # an empty answer is an error
 
     model = Scripted(ModelSpec("target", "scripted", "t"), answer, latency=0.005)
-    rollouts = make_rollouts(config, benchmark, Caller(model, Memory(), Budget(Limits()), "r"), ignore)  # type: ignore[arg-type]
+    caller: Any = Caller(model, Memory(), Budget(Limits()), "r")  # type: ignore[arg-type]
+    rollouts = make_rollouts(repo, config, locate(repo, config, "greeter"), benchmark, caller, ignore)
     try:
         outcomes = rollouts.run(Version("v", Document(SKILL)), splits.val, step=1, stage="val")
     except SkillgitError as error:
@@ -349,6 +373,22 @@ TABLE: Mapping[str, tuple[str, Observe, tuple[str, ...]]] = {
         )
         for name in names
     },
+    **{
+        f"model.{section}.{name}": (value, working, (f"model.target_backend={backend}", *around))
+        for backend, section, name, value, *around in (
+            ("claude_code_exec", "claude", "permission_mode", "bypassPermissions"),
+            ("claude_code_exec", "claude", "bash", "true", "edits"),
+            ("claude_code_exec", "claude", "profile", "careful"),
+            ("claude_code_exec", "claude", "max_thinking_tokens", "5000"),
+            ("codex_exec", "codex", "sandbox", "danger-full-access"),
+            ("codex_exec", "codex", "network_access", "true"),
+            ("codex_exec", "codex", "web_search", "true"),
+            ("codex_exec", "codex", "approval_policy", "untrusted"),
+            ("copilot_exec", "copilot", "allow_all_tools", "true"),
+            ("cursor_exec", "cursor", "sandbox", "disabled"),
+        )
+    },
+    "model.trace_to_optimizer": ("false", learning, ()),
     "model.local.path": ("m.gguf", models, ()),
     "model.local.context": ("512", models, ()),
     "model.local.threads": ("2", models, ()),

@@ -224,6 +224,66 @@ def test_family_keys_become_settings_of_the_roles_that_use_the_family(tmp_path: 
     assert len([line for line in told if "has no effect" in line]) == 3
 
 
+def test_settings_of_agents_as_targets_are_kept_in_the_sections_of_their_programs(tmp_path: Path) -> None:
+    text = """
+codex_exec_sandbox: workspace-write
+codex_exec_network_access: true
+codex_exec_web_search: true
+codex_exec_approval_policy: never
+claude_code_exec_profile: careful
+claude_code_exec_max_thinking_tokens: 16384
+cursor_exec_sandbox: enabled
+copilot_exec_allow_all_tools: true
+codex_trace_to_optimizer: false
+"""
+    config, told = load(tmp_path, text)
+    model = config.model
+    assert (model.codex.sandbox, model.codex.network_access, model.codex.web_search) == ("workspace-write", True, True)
+    assert (model.codex.approval_policy, model.claude.profile) == ("never", "careful")
+    assert (model.claude.max_thinking_tokens, model.cursor.sandbox) == (16384, "enabled")
+    assert model.copilot.allow_all_tools
+    assert not model.trace_to_optimizer
+    assert len(told) == len(text.split("\n")) - 2
+    blank = "".join(f"{line.partition(':')[0]}: null\n" for line in text.strip().splitlines())
+    assert load(tmp_path, blank)[0] == Config()
+
+
+@pytest.mark.parametrize(("key", "value"), [("codex_exec_sandbox", "none"), ("cursor_exec_sandbox", "on")])
+def test_an_unknown_sandbox_is_refused(tmp_path: Path, key: str, value: str) -> None:
+    assert "choose one of" in refused(tmp_path, f"{key}: '{value}'\n").fix
+
+
+@pytest.mark.parametrize("key", ["codex_exec_use_sdk", "claude_code_exec_use_sdk"])
+def test_an_sdk_may_be_left_to_chance_but_not_asked_for(tmp_path: Path, key: str) -> None:
+    for word in ("auto", "cli", "false", "off"):
+        assert "agents are run by their command lines" in load(tmp_path, f"{key}: {word}\n")[1][-1]
+    for word in ("sdk", "true", "1"):
+        assert "cannot be honoured" in refused(tmp_path, f"{key}: {word}\n").what
+
+
+def test_the_effort_of_claude_as_the_target_is_the_targets_and_none_is_none(tmp_path: Path) -> None:
+    for word, effort in (("high", "high"), ("none", ""), ("off", "")):
+        text = f"model_backend: claude_code_exec\nclaude_code_exec_effort: '{word}'\n"
+        config, _ = load(tmp_path, text)
+        assert (config.model.target_reasoning_effort, config.model.optimizer_reasoning_effort) == (effort, "")
+    _, told = load(tmp_path, "model_backend: compat\nclaude_code_exec_effort: high\n")
+    assert any("no role of it uses claude_code_exec" in line for line in told)
+
+
+def test_copilot_as_the_target_chooses_its_model_where_the_base_file_names_one_for_all(tmp_path: Path) -> None:
+    config, told = load(tmp_path, f"_base_: {FILES / 'base.yaml'}\nmodel: {{backend: copilot_exec}}\n")
+    assert role_spec(config, "target", {}, tmp_path).model == "copilot_exec"
+    assert any("is read as '', the model of copilot_exec" in line for line in told)
+
+
+def test_settings_for_work_do_not_count_for_a_chat_with_the_same_program(tmp_path: Path) -> None:
+    text = "codex_exec_sandbox: workspace-write\ncodex_exec_profile: mine\nmodel_backend: codex\n"
+    config, _ = load(tmp_path, text)
+    specs = {role: role_spec(config, role, {}, tmp_path).options["client"] for role in ROLES}
+    assert specs["optimizer"] == {"profile": "mine"}
+    assert specs["target"] == {"profile": "mine", "sandbox": "workspace-write"}
+
+
 # --- command lines
 
 

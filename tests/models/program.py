@@ -10,9 +10,13 @@ from typing import Any
 _CODE = """#!{python}
 import json, os, subprocess, sys, time
 folder = {folder!r}
-plan = json.load(open(folder + "/plan.json"))
+before = sum(1 for _ in open(folder + "/given.jsonl")) if os.path.exists(folder + "/given.jsonl") else 0
+plans = json.load(open(folder + "/plan.json"))
+plan = plans[min(before, len(plans) - 1)]
 given = {{"args": sys.argv[1:], "stdin": sys.stdin.read(), "cwd": os.getcwd(), "env": dict(os.environ)}}
 given["files"] = {{n: open(n).read() for n in os.listdir(".") if os.path.isfile(n)}}
+found = [os.path.join(top, n) for top, _, names in os.walk(".") for n in names]
+given["tree"] = {{os.path.relpath(n): open(n, errors="replace").read() for n in found}}
 with open(folder + "/given.jsonl", "a") as out:
     out.write(json.dumps(given) + "\\n")
 if plan.get("fork"):
@@ -40,9 +44,14 @@ class Program:
 
     def plan(self, **how: Any) -> None:
         """What it does from now on: `out`, `err`, `code`, `sleep` seconds, `fork` a child, `last` message's file."""
-        (self.folder / "plan.json").write_text(json.dumps(how))
+        self.plans(how)
+
+    def plans(self, *hows: dict[str, Any]) -> None:
+        """One plan per run; the last holds for all further ones."""
+        (self.folder / "given.jsonl").unlink(missing_ok=True)
+        (self.folder / "plan.json").write_text(json.dumps(hows))
 
     @property
     def given(self) -> list[dict[str, Any]]:
-        """Arguments, standard input, folder, environment and files of every run."""
+        """Arguments, standard input, folder, environment, `files` in it and the whole `tree`, of every run."""
         return [json.loads(line) for line in (self.folder / "given.jsonl").read_text().splitlines()]

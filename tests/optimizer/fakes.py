@@ -33,7 +33,8 @@ def advisor(respond: Callable[[Request], Any], *, limit: int | None = None) -> A
     return Advisor(caller(respond, Memory(), role="optimizer", limit=limit), "run", 42, None)
 
 
-def outcome(name: str, hard: float, *tags: str, response: str = "said") -> Outcome:
+def outcome(name: str, hard: float, *tags: str, response: str = "said", thought: str = "") -> Outcome:
     task = Task(name, f"question {name}", answers=("right",), tags=tags)
-    turns = (Message("user", task.input), Message("assistant", response))
+    thoughts = (Message("reasoning", thought),) if thought else ()
+    turns = (Message("user", task.input), *thoughts, Message("assistant", response))
     return Outcome(task, Trajectory(turns, response, Score(hard, hard)))

@@ -93,6 +93,16 @@ def test_a_rollout_without_an_answer_is_shown_to_no_analyst() -> None:
     assert (found, optimizer.requests) == ([], [])
 
 
+@pytest.mark.parametrize("shown", [True, False])
+def test_what_the_target_did_before_it_answered_is_shown_to_analysts_unless_configured(shown: bool) -> None:
+    asked = Optimizer(reply("x"))
+    cases = [outcome("t1", 0, thought="read skill.md", response="Ada")]
+    reflect(advisor(asked), config(model={"trace_to_optimizer": shown}), "s", cases, context="", budget=4, step=1)
+    told = asked.requests[0].messages[-1].content
+    assert ("[reasoning] read skill.md" in told) == shown
+    assert "[assistant] Ada" in told
+
+
 def test_an_analyst_proposes_no_more_than_the_budget() -> None:
     found = reflect(advisor(Optimizer(reply(*"abcdef"))), Config(), "", [outcome("t", 0)], context="", budget=2, step=1)
     assert [e.content for e in found[0].edits] == ["a", "b"]

@@ -19,11 +19,14 @@ class Call:
 
     Attributes:
         system, prompt: the standing instructions and what is asked.
-        folder: an empty folder that the program runs in.
+        folder: an empty folder for the files of this call; the program runs in it, unless there is a workspace.
         model: its own name for the model; blank takes its default.
         schema: of the answer, when it must be JSON.
         effort: how much to think; blank takes its default.
         settings: the client's section of the configuration.
+        environ: what the program is given of our environment.
+        workspace: the folder that an agent works in, when it is asked to work and not only to talk.
+        writable: the agent is to change files there.
     """
 
     system: str
@@ -33,6 +36,14 @@ class Call:
     schema: Mapping[str, Any] | None = None
     effort: str = ""
     settings: Mapping[str, Any] = field(default_factory=dict)
+    environ: Mapping[str, str] = field(default_factory=dict, repr=False)
+    workspace: Path | None = None
+    writable: bool = False
+
+    @property
+    def where(self) -> Path:
+        """The folder that the program runs in."""
+        return self.workspace or self.folder
 
     @property
     def whole(self) -> str:
@@ -41,7 +52,7 @@ class Call:
 
 
 class Client(Protocol):
-    """One command-line agent, used as a model without tools."""
+    """One command-line agent; without a workspace in its call, it is a model without tools."""
 
     program: str
     """Name of its executable."""
@@ -67,6 +78,21 @@ class Client(Protocol):
     def read(self, done: Finished, call: Call) -> Reply | str:
         """The answer of a run, whatever its exit code, or why there is none."""
         ...
+
+
+class Agent(Client, Protocol):
+    """A client that can also work in a folder."""
+
+    skills: tuple[str, ...]
+    """Folders of the workspace where it looks for skills; the first is named in the prompt."""
+
+    def sandbox(self, settings: Mapping[str, Any], edits: bool) -> str:
+        """See `ExecTarget.sandbox`."""
+        ...
+
+
+BYPASSED = "permissions bypassed"
+"""How a record says that nothing but the agent itself kept it from doing harm."""
 
 
 def flatten(messages: Sequence[Message]) -> tuple[str, str]:

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from skillgit.errors import ModelConfigError
 from skillgit.models.base import Reply, Usage
-from skillgit.models.clients.base import Call, json_lines
+from skillgit.models.clients.base import BYPASSED, Call, json_lines
 from skillgit.models.clients.process import Finished
+from skillgit.models.clients.trace import Step, subject, summary
+
+_BYPASS = "bypassPermissions"
 
 
 class Claude:
-    """`claude -p`: no tools, no settings, no skills, no servers, nothing saved."""
+    """`claude -p`: no settings, no skills, no servers, nothing saved; no tools but those that work needs."""
 
     program = "claude"
+    skills: tuple[str, ...] = (".agents/skills", ".claude/skills")
     variables: tuple[str, ...] = ("ANTHROPIC_", "CLAUDE_", "AWS_", "GOOGLE_", "CLOUD_ML_", "VERTEX_")
     enforces_schema = True
 
     def arguments(self, call: Call) -> list[str]:
-        args = ["-p", "--output-format", "json", "--permission-mode", "dontAsk", "--tools", "", "--setting-sources", ""]
+        args = ["-p", *_limits(call), "--setting-sources", ""]
         args += ["--strict-mcp-config", "--disable-slash-commands", "--no-session-persistence"]
         if call.system:
             (call.folder / "system.md").write_text(call.system, encoding="utf-8")
@@ -34,8 +40,22 @@ class Claude:
     def stdin(self, call: Call) -> str:
         return call.prompt
 
-    def environment(self, call: Call) -> dict[str, str]:  # noqa: ARG002 - one shape for all clients
-        return {"DISABLE_AUTOUPDATER": "1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1"}
+    def environment(self, call: Call) -> dict[str, str]:
+        thoughts = call.settings.get("max_thinking_tokens")
+        own = {"MAX_THINKING_TOKENS": str(thoughts)} if thoughts else {}
+        return {"DISABLE_AUTOUPDATER": "1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", **own}
+
+    def sandbox(self, settings: Mapping[str, Any], edits: bool) -> str:
+        """See `ExecTarget.sandbox`. It has none but its permissions; its commands run as the user."""
+        mode = _mode(settings, edits)
+        if edits and mode == "dontAsk":
+            raise ModelConfigError(
+                "the tasks ask for changes to files, and model.claude.permission_mode is dontAsk",
+                fix="set model.claude.permission_mode=acceptEdits, or leave it blank",
+            )
+        tools = _tools(settings, edits)
+        free = mode == _BYPASS or "Bash" in tools
+        return f"{mode}: {' '.join(tools)}{f' ({BYPASSED})' if free else ''}"
 
     def read(self, done: Finished, call: Call) -> Reply | str:
         """The last `result` event; one that is marked as an error carries the reason in place of the answer."""
@@ -47,7 +67,45 @@ class Claude:
             return text or str(result.get("subtype") or "an error without words")
         if call.schema is not None and result.get("structured_output") is not None:
             text = json.dumps(result["structured_output"], ensure_ascii=False)
-        return Reply(text, _usage(result)) if text.strip() else ""
+        if not text.strip():
+            return ""
+        return Reply(text, _usage(result), reasoning=summary(_steps(_events(done.out)), call.workspace))
+
+
+def _mode(settings: Mapping[str, Any], edits: bool) -> str:
+    return str(settings.get("permission_mode") or ("acceptEdits" if edits else "dontAsk"))
+
+
+def _tools(settings: Mapping[str, Any], edits: bool) -> list[str]:
+    changing = ["Edit", "Write", *(["Bash"] if settings.get("bash") else [])]
+    return ["Read", "Glob", "Grep", *(changing if edits else [])]
+
+
+def _limits(call: Call) -> list[str]:
+    """How it answers, and what it may do: nothing, unless it works in a workspace."""
+    if call.workspace is None:
+        return ["--output-format", "json", "--permission-mode", "dontAsk", "--tools", ""]
+    tools = _tools(call.settings, call.writable)
+    args = ["--output-format", "stream-json", "--verbose"]
+    args += ["--permission-mode", _mode(call.settings, call.writable), "--tools", ",".join(tools)]
+    args += ["--allowedTools", "Bash"] if "Bash" in tools else []
+    profile = call.settings.get("profile")
+    return [*args, "--append-system-prompt", f"Profile: {profile}"] if profile else args
+
+
+def _steps(events: list[dict[str, Any]]) -> Iterator[Step]:
+    """The tools it used, and which of them told of an error."""
+    parts = [part for event in events for part in _parts(event)]
+    failed = {part.get("tool_use_id") for part in parts if part.get("type") == "tool_result" and part.get("is_error")}
+    for part in parts:
+        if part.get("type") == "tool_use":
+            yield Step(str(part.get("name")), subject(part.get("input")), part.get("id") in failed)
+
+
+def _parts(event: dict[str, Any]) -> list[dict[str, Any]]:
+    message = event.get("message")
+    content = message.get("content") if isinstance(message, dict) else None
+    return [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
 
 
 def _events(text: str) -> list[dict[str, Any]]:

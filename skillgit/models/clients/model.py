@@ -6,8 +6,9 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -71,12 +72,16 @@ class CommandModel:
         return {name: value for name, value in self._settings.items() if value and name not in ("path", "home")}
 
     def _attempt(self, request: Request, clock: Clock) -> Reply | Failure:
+        return self._once(partial(self._call, request), clock)
+
+    def _once(self, make: Callable[[Path], Call], clock: Clock) -> Reply | Failure:
+        """One run of the program for the call that `make` makes in an empty folder."""
         seconds = clock.attempt()
         if seconds <= 0:
             return self._transient("was not asked: no time left")
         with tempfile.TemporaryDirectory(prefix="skillgit-", ignore_cleanup_errors=True) as folder:
-            call = self._call(request, Path(folder))
             try:
+                call = make(Path(folder))
                 done = self._run(call, seconds)
             except TimeoutError:
                 return self._transient(f"gave no answer within {seconds:.0f} s and was ended", retry=False)
@@ -84,7 +89,7 @@ class CommandModel:
                 return Failure(self._broken(str(error)))
             found = self._client.read(done, call)
         if isinstance(found, Reply):
-            return found
+            return replace(found, reasoning=self._blotted(found.reasoning))
         return self._failure(found, done)
 
     def _call(self, request: Request, folder: Path) -> Call:
@@ -93,12 +98,13 @@ class CommandModel:
             prompt = render("json_reply", prompt=prompt, schema=_compact(request.schema))[0].content
         effort = request.effort or str(self.spec.options.get("effort") or "")
         model = "" if self.spec.model == self.spec.backend else self.spec.model
-        return Call(system, prompt, folder, model, request.schema, effort, self._settings)
+        environ = clean_environment(self._environ, self._client.variables)
+        return Call(system, prompt, folder, model, request.schema, effort, self._settings, environ)
 
     def _run(self, call: Call, seconds: float) -> Finished:
-        environ = clean_environment(self._environ, self._client.variables) | self._client.environment(call)
+        environ = {**call.environ, **self._client.environment(call)}
         argv = [self._program, *self._client.arguments(call)]
-        return run_program(argv, folder=call.folder, stdin=self._client.stdin(call), environ=environ, seconds=seconds)
+        return run_program(argv, folder=call.where, stdin=self._client.stdin(call), environ=environ, seconds=seconds)
 
     def _failure(self, said: str, done: Finished) -> Failure:
         """The failure that the program's words stand for."""
@@ -114,8 +120,9 @@ class CommandModel:
             return Failure(
                 ContextLengthError(f"the request does not fit the context of {name}", why=words, fix="shorten it")
             )
-        what = f"ended with exit code {done.code}" if done.code else "sent an empty reply"
-        return self._transient(what, words)
+        if done.code:
+            return self._transient(f"ended with exit code {done.code}", words)
+        return replace(self._transient("sent an empty reply", words), empty=not said)
 
     def _transient(self, what: str, why: str = "", *, retry: bool = True) -> Failure:
         fix = "try it by hand, then run the same command again: finished work is kept"
@@ -126,11 +133,14 @@ class CommandModel:
 
     def _clean(self, text: str) -> str:
         """Words of a program on one line, without any value of its secret variables."""
+        line = " ".join(self._blotted(text).split())
+        return line if len(line) <= _MOST_WORDS else f"{line[:_MOST_WORDS]}…"
+
+    def _blotted(self, text: str) -> str:
         for name, value in self._environ.items():
             if len(value) > 7 and name.startswith(self._client.variables) and re.search("KEY|TOKEN|SECRET", name):
                 text = text.replace(value, f"[{name}]")
-        line = " ".join(text.split())
-        return line if len(line) <= _MOST_WORDS else f"{line[:_MOST_WORDS]}…"
+        return text
 
 
 def find_program(spec: ModelSpec, client: Client, environ: Mapping[str, str]) -> str:

@@ -40,8 +40,9 @@ class Finished:
 
     @property
     def words(self) -> str:
-        """What it said of its own trouble, on one line."""
-        return " ".join((self.err.strip() or self.out.strip()).split())
+        """What it said of its own trouble, on one line; its events are not that: they can hold any file's words."""
+        plain = (line for line in self.out.splitlines() if not line.lstrip().startswith(("{", "[")))
+        return " ".join((self.err.strip() or "\n".join(plain)).split())
 
 
 def run_program(

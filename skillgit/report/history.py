@@ -90,7 +90,7 @@ def describe(repo: Repository, place: Place, logged: Sequence[Logged]) -> list[d
 
     Scores on a split are all of the same conditions. `other_conditions` names the splits on which a version also, or
     only, has scores under others. A verdict is that of the commit's trailer; where other versions have records and this
-    one has none (an amend may have changed the text under its trailers), there is none.
+    one has none (an amend may have changed the text under its trailers), it is not told that a gate accepted it.
     """
     objects = resolve_many(repo, [f"{entry.commit}:{place.path}" for entry in logged])
     records = read_records(repo, [name for name in objects if name])
@@ -101,7 +101,12 @@ def describe(repo: Repository, place: Place, logged: Sequence[Logged]) -> list[d
         for entry, name, text in zip(logged, objects, texts, strict=True)
     ]
     known = any(records.values())
-    return [part if records.get(part["object"]) or not known else part | {"verdict": None} for part in found]
+    return [part if records.get(part["object"]) or not known else _unvouched(part) for part in found]
+
+
+def _unvouched(version: dict[str, Any]) -> dict[str, Any]:
+    """A version without any record: that a gate accepted it after measuring is not shown."""
+    return version | {"verdict": None} if version["verdict"] in ("accept", "accept_new_best") else version
 
 
 def renamed_from(repo: Repository, place: Place, commit: str) -> str:

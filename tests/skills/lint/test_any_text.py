@@ -120,8 +120,13 @@ def test_time_grows_with_the_text_and_no_faster(piece: str) -> None:
     taken = []
     for size in (4_000, 32_000):
         text = HEAD + piece * (size // len(piece))
-        started = time.process_time()
-        found({"SKILL.md": text, "references/a.md": "x\n"})
-        taken.append(time.process_time() - started)
+        # The fastest of a few, for what else the machine does only ever adds to it.
+        taken.append(min(_seconds(text) for _ in range(3)))
     # 8 times the text; what is quadratic takes 64 times as long.
     assert taken[1] < max(taken[0], 0.004) * 40
+
+
+def _seconds(text: str) -> float:
+    started = time.process_time()
+    found({"SKILL.md": text, "references/a.md": "x\n"})
+    return time.process_time() - started

@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import sys
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 
@@ -109,8 +110,12 @@ def cli(ctx: click.Context, folder: Path, quiet: bool, verbose: bool) -> None:
 
 def main() -> None:
     """Run the command line and exit with the documented code."""
+    interrupts = _Interrupts()
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, _Interrupts())
+        signal.signal(number, interrupts)
+    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
+        # A terminal that is closed; programs that we run have sessions of their own, and would live on.
+        signal.signal(signal.SIGHUP, interrupts)
     sys.exit(run(sys.argv[1:]))
 
 
@@ -122,11 +127,14 @@ class _Interrupts:
 
     def __call__(self, number: int, frame: object) -> None:  # noqa: ARG002 - the shape of a signal handler
         if self._seen:
-            # Threads that wait for a model cannot be stopped, and Python would wait for them.
+            # Threads that wait for a model cannot be stopped, and Python would wait for them; their programs can.
+            if programs := sys.modules.get("skillgit.models.clients.process"):
+                programs.end_all()
             os._exit(130)
         self._seen = True
         # Not click.echo: a signal may arrive inside a write.
-        os.write(2, b"\nstopping: keeping the calls in flight; once more to stop at once\n")
+        with suppress(OSError):
+            os.write(2, b"\nstopping: keeping the calls in flight; once more to stop at once\n")
         raise KeyboardInterrupt
 
 

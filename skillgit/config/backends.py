@@ -25,6 +25,7 @@ LABELS = {
 """Label to the backends of optimizer and target; any other label is the backend of both."""
 
 _ROLES = ("optimizer", "target")
+_BLANK = "azure_openai"
 _UNSET = "openai_chat"
 """What SkillOpt's base file says for both roles; it takes it for "not chosen", so that `model.backend` decides."""
 
@@ -97,6 +98,10 @@ def settle(layer: Layer, report: Report) -> Layer:
         report: told about each thing that is read as another, or has no effect.
     """
     out = {key: value for key, value in layer.items() if key not in DEFERRED}
+    label = out.get("model.backend")
+    if label is not None and label.value in (None, ""):
+        report(f"{label.where}: model.backend is blank, which is read as {_BLANK!r}")
+        out["model.backend"] = Value(_BLANK, label.where)
     backends = {role: _backend(out, role, report) for role in _ROLES}
     for key, family in DEFERRED.items():
         if key in layer and layer[key].value not in (None, ""):

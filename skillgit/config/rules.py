@@ -118,8 +118,9 @@ def _check_secrets(config: Config, where: Mapping[str, str]) -> None:
             what = f"{key} must be the name of an environment variable, not the key itself"
             raise ConfigError(what, where=where.get(key, ""), fix="export MY_KEY=…, and name MY_KEY here")
     for key in _ADDRESSES:
-        if "@" in _get(config, key).partition("://")[2].partition("/")[0]:
-            what = f"{key} holds a name or password"
+        address = _get(config, key)
+        if "@" in address.partition("://")[2].partition("/")[0] or "?" in address or "#" in address:
+            what = f"{key} holds a name, a password or a query"
             raise ConfigError(what, where=where.get(key, ""), fix="leave it out; keys come from the environment")
 
 

@@ -8,8 +8,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from skillgit.errors import ConfigError
-from skillgit.models.base import Role
-from skillgit.models.families import OPENAI_URL, REGIONS, Family
+from skillgit.models.base import ROLES, Role
+from skillgit.models.families import FAMILIES, REGIONS, Family, is_openai
 
 _AZURE_DEFAULTS = {
     "api_version": "2024-12-01-preview",
@@ -27,10 +27,11 @@ _AUTH_MODES = {
 
 @dataclass(frozen=True)
 class Where:
-    """A server's address, its key, and what else its backend is told."""
+    """A server's address, its key and the variable that holds it, and what else its backend is told."""
 
     url: str = ""
     key: str = field(default="", repr=False)
+    variable: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -41,8 +42,34 @@ def find(section: Any, role: Role, family: Family, environ: Mapping[str, str]) -
         section: the `model` section of the configuration.
 
     Raises:
-        ConfigError: an address that carries a secret, a named variable that is not set, or an unknown way to log in.
+        ConfigError: an address that carries a secret, a named variable that is not set, an unknown way to log in, or
+            one key for the servers of both roles.
     """
+    found = _found(section, role, family, environ)
+    _check_sharing(section, role, found, environ)
+    return found
+
+
+def key_variables(section: Any, role: Role, url: str, family: Family, environ: Mapping[str, str]) -> tuple[str, ...]:
+    """The variables that may hold the key for an address, the first that is set wins.
+
+    A key is bound to its host: one made for OpenAI, for an Azure resource, or for the address that stands beside it in
+    the environment must not reach whatever server the configuration names. A role's own key stands beside the role's
+    own address, a shared one beside any.
+    """
+    if named := getattr(section, f"{role}_api_key_env") or section.api_key_env:
+        return (named,)
+    azure = family.prefix == "AZURE_OPENAI"
+    beside = [environ.get(name, "").strip() for name in family.variables(role, "ENDPOINT" if azure else "BASE_URL")]
+    mine, shared = next(filter(None, beside[:-1]), ""), next(filter(None, beside), "")
+    resource = _endpoint(section, role) or shared
+    names = family.variables(role, "API_KEY") if not azure or _host(resource) == _host(url) else ()
+    own_fits, shared_fits = (_host(place) in ("", _host(url)) for place in (mine, shared))
+    fitting = (*(names[:-1] if own_fits else ()), *(names[-1:] if shared_fits else ()))
+    return (*fitting, "OPENAI_API_KEY") if is_openai(url) else fitting
+
+
+def _found(section: Any, role: Role, family: Family, environ: Mapping[str, str]) -> Where:
     own = getattr(section, f"{role}_base_url")
     azure = _azure(section, role, family, environ) if family.prefix == "AZURE_OPENAI" else {}
     if azure and not own:
@@ -54,7 +81,33 @@ def find(section: Any, role: Role, family: Family, environ: Mapping[str, str]) -
         or _of_region(section, role, family, environ)
     )
     _check(role, url)
-    return Where(url, _key(section, role, url, family, environ))
+    return Where(url, *_key(section, role, url, family, environ))
+
+
+def _check_sharing(section: Any, role: Role, found: Where, environ: Mapping[str, str]) -> None:
+    """Refuse one key for two hosts, unless each role names it on purpose."""
+    (other,) = set(ROLES) - {role}
+    family = FAMILIES.get(getattr(section, f"{other}_backend") or section.backend)
+    meant = all(getattr(section, f"{each}_api_key_env") for each in ROLES)
+    if not found.key or family is None or meant or not (getattr(section, other) or family.model(environ, other)):
+        return
+    try:
+        beside = _found(section, other, family, environ)
+    except ConfigError:
+        return  # told when that role is asked
+    if beside.variable == found.variable and _host(beside.url) != _host(found.url):
+        raise ConfigError(
+            f"the key in {found.variable} would go to two servers: {found.url} and {beside.url}",
+            why="a key is for one server, and the other must not see it",
+            fix=f"name it for its own role alone: model.{role}_api_key_env or model.{other}_api_key_env",
+        )
+
+
+def _host(url: str) -> str:
+    try:
+        return urlsplit(url).hostname or ""
+    except ValueError:
+        return ""
 
 
 def number(family: Family, environ: Mapping[str, str], role: Role, name: str, default: float | None) -> float | None:
@@ -84,13 +137,19 @@ def _of_region(section: Any, role: Role, family: Family, environ: Mapping[str, s
 
 
 def _azure(section: Any, role: Role, family: Family, environ: Mapping[str, str]) -> dict[str, str]:
-    """The Azure settings of a role, or nothing when no resource is named."""
+    """The Azure settings of a role, or nothing when no resource is named, or only by the environment."""
+    if section.base_url and not _endpoint(section, role):
+        return {}
     own, shared = getattr(section, f"{role}_azure"), section.azure
     out = {}
     for name in ("endpoint", "api_version", "auth_mode", "ad_scope", "managed_identity_client_id"):
         value = getattr(own, name) or getattr(shared, name) or family.environment(environ, role, name.upper())
         out[name] = value or _AZURE_DEFAULTS.get(name, "")
     return out if out["endpoint"] else {}
+
+
+def _endpoint(section: Any, role: Role) -> str:
+    return str(getattr(section, f"{role}_azure").endpoint or section.azure.endpoint)
 
 
 def _at_azure(section: Any, role: Role, family: Family, environ: Mapping[str, str], azure: Mapping[str, str]) -> Where:
@@ -100,14 +159,19 @@ def _at_azure(section: Any, role: Role, family: Family, environ: Mapping[str, st
     if mode is None:
         raise ConfigError(f"auth_mode is {azure['auth_mode']!r}", fix=f"choose one of: {', '.join(_AUTH_MODES)}")
     if mode == "openai_compatible":
-        return Where(url, _key(section, role, url, family, environ))
-    key = _key(section, role, url, family, environ) if mode == "api_key" else ""
-    return Where(url, key, {"azure": {**azure, "auth_mode": mode}})
+        return Where(url, *_key(section, role, url, family, environ))
+    key = _key(section, role, url, family, environ) if mode == "api_key" else ("", "")
+    return Where(url, *key, {"azure": {**azure, "auth_mode": mode}})
 
 
 def _check(role: Role, url: str) -> None:
     """Refuse an address that carries anything secret-like; the address itself is not repeated."""
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        raise ConfigError(
+            f"the {role}'s base_url is not a URL", fix="give an address such as http://127.0.0.1:8000/v1"
+        ) from None
     if parts.username or parts.password or parts.query or parts.fragment:
         raise ConfigError(
             f"the {role}'s base_url holds a user, a password or a query",
@@ -116,15 +180,11 @@ def _check(role: Role, url: str) -> None:
         )
 
 
-def _key(section: Any, role: Role, url: str, family: Family, environ: Mapping[str, str]) -> str:
-    variable = getattr(section, f"{role}_api_key_env") or section.api_key_env
-    if variable:
-        if not environ.get(variable):
-            raise ConfigError(f"the environment variable {variable} is not set", fix=f"export {variable}=…")
-        return environ[variable]
-    at_openai = urlsplit(url).hostname == urlsplit(OPENAI_URL).hostname
-    if family.prefix == "AZURE_OPENAI" and at_openai:
-        return environ.get("OPENAI_API_KEY", "")
-    own = family.environment(environ, role, "API_KEY")
-    # A key is bound to its host: one made for OpenAI must not reach whatever server the configuration names.
-    return own or (environ.get("OPENAI_API_KEY", "") if at_openai else "")
+def _key(section: Any, role: Role, url: str, family: Family, environ: Mapping[str, str]) -> tuple[str, str]:
+    """The key for an address, and the variable that it is in."""
+    names = key_variables(section, role, url, family, environ)
+    name = next((name for name in names if environ.get(name, "").strip()), "")
+    named = getattr(section, f"{role}_api_key_env") or section.api_key_env
+    if named and not name:
+        raise ConfigError(f"the environment variable {named} is not set", fix=f"export {named}=…")
+    return environ.get(name, "").strip(), name

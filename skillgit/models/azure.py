@@ -63,4 +63,19 @@ def _tokens(place: Endpoint, azure: Mapping[str, str]) -> Callable[[], str]:
     client = azure["managed_identity_client_id"] or None
     managed = azure["auth_mode"] == "managed_identity"
     credential = identity.ManagedIdentityCredential(client_id=client) if managed else identity.AzureCliCredential()
-    return identity.get_bearer_token_provider(credential, azure["ad_scope"])
+    return _telling(identity.get_bearer_token_provider(credential, azure["ad_scope"]), place, azure["auth_mode"])
+
+
+def _telling(tokens: Callable[[], str], place: Endpoint, mode: str) -> Callable[[], str]:
+    from azure.core.exceptions import AzureError
+
+    def token() -> str:
+        try:
+            return tokens()
+        except AzureError as error:
+            fix = "az login" if mode == "azure_cli" else "give this machine an identity that may use the resource"
+            raise ModelConfigError(
+                f"{place.name} gets no token by {mode}", why=place.clean(str(error)), fix=fix
+            ) from None
+
+    return token

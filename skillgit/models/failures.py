@@ -30,6 +30,7 @@ _FORMAT = re.compile(r"response_format|json_schema|json_object|json schema|gramm
 _FILTERED = re.compile(r"content_filter|content_policy|content management policy|safety system", re.IGNORECASE)
 _BEARER = re.compile(r"\bBearer\s+\S+", re.IGNORECASE)
 _MOST_WORDS = 300
+_SHORTEST_KEY = 8  # characters; what is shorter is a stand-in, and may be a word
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,10 @@ class Endpoint:
         secretless = text.replace(self.key, "[key]") if self.key else text
         line = " ".join(_BEARER.sub("Bearer [key]", secretless).split())
         return line if len(line) <= _MOST_WORDS else line[:_MOST_WORDS] + "…"
+
+    def blotted(self, text: str) -> str:
+        """An answer without the key, should a server or a proxy before it repeat it."""
+        return text.replace(self.key, "[key]") if len(self.key) >= _SHORTEST_KEY else text
 
 
 def endpoint(spec: ModelSpec, default_url: str) -> Endpoint:
@@ -155,6 +160,12 @@ def _refusal(place: Endpoint, why: str) -> RefusalError:
 
 
 def _by_status(place: Endpoint, status: int, said: str) -> ModelError:
+    if 300 <= status < 400:
+        return ModelConfigError(
+            f"{place.name} sends us on to another address, which is not followed",
+            why=f"HTTP {status}; the key and the questions are for the server that is configured",
+            fix=f"set model.base_url (or model.{place.role}_base_url) to the address that answers itself",
+        )
     if status in (401, 403):
         # The server's words are left out: some servers quote part of the key in them.
         return ModelConfigError(

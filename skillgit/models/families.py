@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 from skillgit.models.base import Role
 
 OPENAI_URL = "https://api.openai.com/v1"
+
+
+def is_openai(url: str) -> bool:
+    """Whether an address is OpenAI's own."""
+    return urlsplit(url).hostname == urlsplit(OPENAI_URL).hostname
 
 
 @dataclass(frozen=True)
@@ -30,6 +36,11 @@ class Family:
         """The value of one of its variables, the role's own first; empty when neither is set."""
         values = (environ.get(variable, "").strip() for variable in self.variables(role, name))
         return next((value for value in values if value), "")
+
+    def model(self, environ: Mapping[str, str], role: Role) -> str:
+        """The model that the environment names for a role; empty when it names none."""
+        own = f"{role.upper()}_{self.model_variable}"
+        return environ.get(own, "").strip() if self.model_variable else self.environment(environ, role, "MODEL")
 
     def variables(self, role: Role, name: str) -> tuple[str, ...]:
         """The environment variables that are looked at, the first that is set wins."""

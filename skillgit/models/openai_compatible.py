@@ -10,14 +10,15 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from skillgit.errors import ConfigError
 from skillgit.models import azure, responses, wire
 from skillgit.models.base import ModelSpec, Reply, Request
 from skillgit.models.budget import cost_of, prices
-from skillgit.models.failures import endpoint, from_status, is_loopback, transient
-from skillgit.models.families import OPENAI_URL
+from skillgit.models.failures import Endpoint, endpoint, from_status, is_loopback, transient
+from skillgit.models.families import OPENAI_URL, is_openai
 from skillgit.models.retry import Clock, Failure, persist
 from skillgit.models.throttle import Throttle
 
@@ -56,7 +57,9 @@ class OpenAICompatible:
         """See `Model.complete`."""
         clock = Clock(self.spec.timeout, timeout)
         reply = persist(lambda: self._in_turn(request, clock), clock, self.spec.retries)
-        return replace(reply, usage=replace(reply.usage, cost=cost_of(self.spec, reply.usage)))
+        text, thought = self._place.blotted(reply.text), self._place.blotted(reply.reasoning)
+        usage = replace(reply.usage, cost=cost_of(self.spec, reply.usage))
+        return replace(reply, text=text, reasoning=thought, usage=usage)
 
     def settings(self) -> dict[str, Any]:
         """See `Model.settings`."""
@@ -73,15 +76,8 @@ class OpenAICompatible:
             client.close()
 
     def _in_turn(self, request: Request, clock: Clock) -> Reply | Failure:
-        with self._throttle.turn(clock.left()) as granted:
-            if not granted:
-                return transient(self._place, "was not asked: it is busy, and no time is left", retry=False)
-            outcome = self._attempt(request, clock)
-            if isinstance(outcome, Reply):
-                self._throttle.answered()
-            elif outcome.busy:
-                self._throttle.refused()
-            return outcome
+        late = partial(transient, self._place, "was not asked: it is busy, and no time is left", retry=False)
+        return self._throttle.run(clock.left(), partial(self._attempt, request, clock), late)
 
     def _attempt(self, request: Request, clock: Clock) -> Reply | Failure:
         """One attempt. Leaving out a field the server does not know is part of it, not another one."""
@@ -133,17 +129,30 @@ class OpenAICompatible:
     def _connect(self) -> openai.OpenAI:
         import openai
 
-        # A proxy set for the outside world must not catch calls to this machine.
-        http = openai.DefaultHttpxClient(trust_env=not is_loopback(self._place.url))
+        # A proxy set for the outside world must not catch calls to this machine, and another server must not get what
+        # this one was asked.
+        http = openai.DefaultHttpxClient(trust_env=not is_loopback(self._place.url), follow_redirects=False)
         if resource := self.spec.options.get("azure"):
-            return azure.connect(self._place, resource, http)
-        return openai.OpenAI(
+            return _as_told(azure.connect(self._place, resource, http), self._place)
+        client = openai.OpenAI(
             base_url=self._place.url,
             api_key=self._place.key or _NO_KEY,
             default_query=dict(self._place.query),
             max_retries=0,  # see retry.py
             http_client=http,
         )
+        return _as_told(client, self._place)
+
+
+def _as_told(client: openai.OpenAI, place: Endpoint) -> openai.OpenAI:
+    """The client without what the SDK takes from the environment on its own, whatever server it is for.
+
+    `OPENAI_CUSTOM_HEADERS` can hold a key, even in place of ours; organization and project are OpenAI's own affair.
+    """
+    client._custom_headers = {}  # it has no other way
+    if not is_openai(place.url):
+        client.organization = client.project = None
+    return client
 
 
 class _LateError(Exception):

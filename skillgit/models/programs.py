@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +16,7 @@ from skillgit.models.clients.cursor import Cursor
 from skillgit.models.clients.model import find_program
 from skillgit.models.clients.opencode import OpenCode
 from skillgit.models.clients.pi import Pi
-from skillgit.models.clients.process import clean_environment, run_program
+from skillgit.models.clients.process import clean_environment, run_program, scratch
 from skillgit.models.needs import Need
 
 _SECONDS = 15.0
@@ -86,10 +85,10 @@ def program_needs(backend: str, path: str, environ: Mapping[str, str]) -> Sequen
 def _version(program: str, client: Client, environ: Mapping[str, str]) -> Need:
     fix = f"try it by hand: {program} --version"
     clean = clean_environment(environ, client.variables)
-    with tempfile.TemporaryDirectory(prefix="skillgit-", ignore_cleanup_errors=True) as folder:
+    with scratch() as folder:
         argv = [program, "--version"]
         try:
-            done = run_program(argv, folder=Path(folder), stdin="", environ=clean, seconds=_SECONDS)
+            done = run_program(argv, folder=folder, stdin="", environ=clean, seconds=_SECONDS)
         except TimeoutError:
             return Need("program", False, f"{program} gave no version within {_SECONDS:.0f} s", fix)
         except OSError as error:

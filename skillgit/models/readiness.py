@@ -37,8 +37,8 @@ class Readiness:
 
 
 def backends(place: Place) -> list[Readiness]:
-    """Every installed backend, sorted by name."""
-    names = registry.backend_names()
+    """Every backend that is installed or in use, sorted by name."""
+    names = sorted({*registry.backend_names(), *map(place.uses, ROLES)})
     with ThreadPoolExecutor(len(names) or 1, "readiness") as pool:
         return list(pool.map(partial(readiness, place), names))
 

@@ -28,6 +28,12 @@ def backend_names() -> tuple[str, ...]:
     return tuple(sorted(_entries()))
 
 
+def check(name: str) -> None:
+    """Raise `ConfigError` for a backend that is not installed, without loading any."""
+    if name not in _entries():
+        raise _unknown(name)
+
+
 def builder(name: str) -> Callable[[ModelSpec], Model]:
     """What makes models of a backend, loaded from its package. Raises `ConfigError` as `build` does."""
     entry = _entries().get(name)

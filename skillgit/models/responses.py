@@ -9,7 +9,7 @@ from typing import Any
 from skillgit.models.base import Message, ModelSpec, Reply, Request, Usage
 from skillgit.models.failures import Endpoint, from_status, refused, transient
 from skillgit.models.retry import Failure
-from skillgit.models.wire import Habits, count, most_tokens, sendable
+from skillgit.models.wire import Habits, count, most_tokens, not_json, sendable
 
 _ONLY = ("gpt-5.3-codex", "gpt-5.2-codex", "gpt-5.1-codex", "gpt-5-codex", "codex-mini", "gpt-5.4-pro")
 
@@ -53,7 +53,7 @@ def read(raw: bytes, place: Endpoint) -> Reply | Failure:
     try:
         data = json.loads(raw)
     except (ValueError, RecursionError):
-        return transient(place, "sent a broken body", f"not JSON: {raw[:80].decode('utf-8', 'replace')!r}")
+        return transient(place, "sent a broken body", not_json(raw, place))
     if not isinstance(data, Mapping):
         return transient(place, "sent a broken body", "not a JSON object")
     if data.get("error"):
@@ -64,7 +64,9 @@ def read(raw: bytes, place: Endpoint) -> Reply | Failure:
         return refused(place, " ".join(refusals))
     text = "".join(text for kind, text in parts if kind == "output_text")
     calls = tuple(_calls(data.get("output")))
-    cut = data.get("status") == "incomplete"
+    cut, details = data.get("status") == "incomplete", data.get("incomplete_details")
+    if isinstance(details, Mapping) and details.get("reason") == "content_filter":
+        return refused(place, "stopped by a content filter")
     if not text.strip() and not calls:
         why = "the token limit ended it before any text" if cut else f"status: {data.get('status')}"
         return transient(place, "sent an empty reply", why, retry=not cut)
@@ -77,7 +79,8 @@ def _parts(output: object) -> Iterator[tuple[str, str]]:
     """Kind and text of every part of every message and reasoning summary."""
     for item in output if isinstance(output, list) else []:
         if isinstance(item, Mapping) and item.get("type") in ("message", "reasoning"):
-            for part in [*(item.get("content") or []), *(item.get("summary") or [])]:
+            lists = [found for name in ("content", "summary") if isinstance(found := item.get(name), list)]
+            for part in (part for parts in lists for part in parts):
                 if isinstance(part, Mapping):
                     yield str(part.get("type")), str(part.get("text") or part.get("refusal") or "")
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from skillgit.config.schema import Config
 from skillgit.errors import ConfigError
-from skillgit.models import addresses
+from skillgit.models import addresses, registry
 from skillgit.models.addresses import Where
 from skillgit.models.base import ModelSpec, Role
 from skillgit.models.families import FAMILIES, Family
@@ -28,6 +28,7 @@ _PROGRAMS = {
 """Backend to the section of the configuration with the settings of its program."""
 _NAMELESS = ("scripted", "handoff", *_PROGRAMS)  # without a model to choose, or with a default of their own
 _FOR_ANY_USE = {"codex": ("path", "profile"), "copilot": ("path", "home")}  # the others: the path; the rest is for work
+_MODES = "choose one of: server_default, enabled, disabled"
 _EFFORTLESS = ("openai_compatible", "qwen_chat", "minimax_chat")  # whose protocol has no word for it
 
 
@@ -41,21 +42,21 @@ def role_spec(config: Config, role: Role, environ: Mapping[str, str], root: Path
         root: the repository's top folder, where relative paths start from.
 
     Raises:
-        ConfigError: no model is named for the role, or a named variable is not set.
+        ConfigError: no such backend, no model is named for the role, or a named variable is not set.
     """
     section: Any = config.model
     backend = getattr(section, f"{role}_backend") or section.backend
+    registry.check(backend)
     family = FAMILIES.get(backend)
     model = getattr(section, role)
     if family and not model:
-        variable = family.model_variable
-        model = environ.get(f"{role.upper()}_{variable}") if variable else family.environment(environ, role, "MODEL")
+        model = family.model(environ, role)
     if not model and backend not in _NAMELESS and not section.local.path:
         raise ConfigError(
             f"no {role} model is configured",
             fix=f"--set model.{role}=NAME (and model.backend), or try it without a model: skillgit demo --scripted",
         )
-    where = addresses.find(section, role, family, environ) if family else Where(_own(section, role, "base_url"))
+    where = addresses.find(section, role, family, environ) if family else _anywhere(section, role, backend)
     temperature = getattr(section, f"{role}_temperature")
     if temperature is None and family:
         temperature = addresses.number(family, environ, role, "TEMPERATURE", family.temperature)
@@ -73,8 +74,8 @@ def role_spec(config: Config, role: Role, environ: Mapping[str, str], root: Path
         temperature=temperature,
         max_tokens=(config.env.max_completion_tokens if target else section.optimizer_max_tokens) or None,
         retries=section.retries,
-        options=_options(config, role, root, backend)
-        | _environment_options(family, environ, role)
+        options=_environment_options(family, environ, role)
+        | _options(config, role, root, backend)
         | dict(where.options),
     )
 
@@ -90,6 +91,11 @@ def _client(section: Any, role: Role, backend: str) -> dict[str, Any]:
     return {key: value for key, value in settings.items() if value and (works or key in asked)}
 
 
+def _anywhere(section: Any, role: Role, backend: str) -> Where:
+    """The address as configured, for a plugin; our other backends have none."""
+    return Where("" if backend in (*_NAMELESS, "local") else _own(section, role, "base_url"))
+
+
 def _own(section: Any, role: Role, name: str) -> Any:
     """A role's own setting, or the shared one where the role says nothing."""
     return getattr(section, f"{role}_{name}") or getattr(section, name)
@@ -100,7 +106,19 @@ def _environment_options(family: Family | None, environ: Mapping[str, str], role
     if family is None:
         return {}
     cap = addresses.number(family, environ, role, "MAX_TOKENS", None)
-    return {"cap": int(cap)} if cap else {}
+    return {**({"cap": int(cap)} if cap else {}), **_thinking(family, environ, role)}
+
+
+def _thinking(family: Family, environ: Mapping[str, str], role: Role) -> dict[str, str]:
+    """The switch for thinking: its word, or the older one, which asks for thinking or says nothing."""
+    mode = family.environment(environ, role, "THINKING_MODE").lower()
+    older = family.environment(environ, role, "ENABLE_THINKING").lower() in ("1", "true", "yes", "on")
+    if mode not in ("", "server_default", "enabled", "disabled"):
+        raise ConfigError(f"{family.prefix}_THINKING_MODE in the environment is {mode!r}", fix=_MODES)
+    if older and mode not in ("", "enabled"):
+        raise ConfigError(f"{family.prefix}_ENABLE_THINKING and _THINKING_MODE in the environment differ", fix=_MODES)
+    mode = "enabled" if older else mode
+    return {"thinking": mode} if mode in ("enabled", "disabled") else {}
 
 
 def _options(config: Config, role: Role, root: Path, backend: str) -> dict[str, Any]:

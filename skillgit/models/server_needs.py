@@ -8,6 +8,7 @@ from typing import Any
 
 from skillgit.errors import ConfigError, ModelError
 from skillgit.models import registry
+from skillgit.models.addresses import key_variables
 from skillgit.models.base import ModelSpec, Role
 from skillgit.models.families import FAMILIES, OPENAI_URL, REGIONS, Family
 from skillgit.models.needs import Need, Place, package
@@ -50,18 +51,8 @@ def _reached(place: Place, family: Family, spec: ModelSpec) -> Iterator[Need]:
         yield package("azure-identity", "azure.identity", "azure")
         yield Need("login", None, f"a token by {mode}: only a call can tell")
         return
-    keys = place.looked(_key_variables(place, family, spec.role, address))
+    keys = place.looked(key_variables(place.config.model, spec.role, address, family, place.environ))
     if spec.api_key or not asks:
         yield Need("key", True, "set" if spec.api_key else "none set; this server may need none", variables=keys)
     else:
         yield Need("key", False, "none set", f"export {[*keys][-1]}=…", keys)
-
-
-def _key_variables(place: Place, family: Family, role: Role, address: str) -> tuple[str, ...]:
-    section: Any = place.config.model
-    if named := getattr(section, f"{role}_api_key_env") or section.api_key_env:
-        return (named,)
-    if address != OPENAI_URL:
-        return family.variables(role, "API_KEY")
-    own = () if family.prefix == "AZURE_OPENAI" else family.variables(role, "API_KEY")
-    return (*own, "OPENAI_API_KEY")

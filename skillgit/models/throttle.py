@@ -5,8 +5,11 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+
+from skillgit.models.base import Reply
+from skillgit.models.retry import Failure
 
 _COOLING = 1.0  # seconds in which further refusals, of requests sent before the cut, count as the same one
 
@@ -41,6 +44,24 @@ class Throttle:
             with self._changed:
                 self._flying -= granted
                 self._changed.notify_all()
+
+    def run(
+        self, seconds: float, attempt: Callable[[], Reply | Failure], late: Callable[[], Failure]
+    ) -> Reply | Failure:
+        """An attempt in its turn, counted as answered or refused.
+
+        Args:
+            late: what there is when others took all of the `seconds`.
+        """
+        with self.turn(seconds) as granted:
+            if not granted:
+                return late()
+            outcome = attempt()
+            if isinstance(outcome, Reply):
+                self.answered()
+            elif outcome.busy:
+                self.refused()
+            return outcome
 
     def refused(self) -> None:
         """The server was busy: half as many from now on."""

@@ -97,9 +97,8 @@ def read(raw: bytes, place: Endpoint) -> Reply | Failure:
     try:
         data = json.loads(raw)
     except (ValueError, RecursionError):
-        start = raw[:80].decode("utf-8", "replace")
         fix = "if this repeats, check that model.base_url ends in /v1"
-        return transient(place, "sent a broken body", f"not JSON: {start!r}", fix)
+        return transient(place, "sent a broken body", not_json(raw, place), fix)
     if not isinstance(data, Mapping):
         return transient(place, "sent a broken body", "not a JSON object")
     if data.get("error") and not data.get("choices"):
@@ -108,6 +107,11 @@ def read(raw: bytes, place: Endpoint) -> Reply | Failure:
     if choice is None:
         return transient(place, "sent no choices")
     return _answer(choice, usage(data.get("usage")), place)
+
+
+def not_json(raw: bytes, place: Endpoint) -> str:
+    """How a body begins that should be JSON; what is secret goes before it is cut."""
+    return f"not JSON: {place.clean(raw[:2000].decode('utf-8', 'replace'))[:80]!r}"
 
 
 def _hidden_error(error: object, place: Endpoint) -> Failure:

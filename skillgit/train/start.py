@@ -332,8 +332,9 @@ def _expected(prepared: Prepared) -> Estimate:
 def _describe(prepared: Prepared, role: Role, environ: Mapping[str, str], needed: bool) -> str:
     try:
         spec = role_spec(prepared.config, role, environ, prepared.repo.root)
-    except ConfigError:
+    except ConfigError as error:
         if needed:
             raise
-        return "none configured yet"
+        named = getattr(prepared.config.model, role)
+        return f"{named} cannot be used: {error.what}" if named else "none configured yet"
     return f"{spec.backend}/{spec.model}" + (f" at {spec.base_url}" if spec.base_url else "")

@@ -93,6 +93,13 @@ def test_nobody_is_asked_and_no_value_is_told(
     assert "(MINE is set)" in texts[0][1]
 
 
+def test_a_backend_in_use_that_is_not_there_is_listed(tmp_path: Path, skillgit: Skillgit) -> None:
+    code, out, _ = skillgit(tmp_path, "models", "--json", "--set", "model.target_backend=nonsense")
+    assert code == 0
+    (found,) = [each for each in json.loads(out)["backends"] if each["backend"] == "nonsense"]
+    assert (found["ready"], found["roles"]) == (False, ["target"])
+
+
 # --- servers
 
 
@@ -289,7 +296,7 @@ def test_backends_of_other_packages_are_listed(tmp_path: Path, monkeypatch: pyte
         "theirs": EntryPoint("theirs", "skillgit.models.scripted:build", registry.GROUP),
     }
     monkeypatch.setattr(registry, "_entries", lambda: entries)
-    config = load_config(tmp_path, "", [])
+    config = load_config(tmp_path, "", ["model.backend=theirs"])
     broken, theirs = backends(Place(config, tmp_path, None, {}))
     assert (broken.kind, broken.ready, theirs.ready) == ("plugin", False, None)
     assert "no_such_module" in broken.needs[0].detail

@@ -112,8 +112,9 @@ def test_a_key_in_the_place_of_its_variables_name_is_refused(tmp_path: Path, key
 @pytest.mark.parametrize("key", ["base_url", "optimizer_base_url", "target_base_url"])
 def test_an_address_with_a_password_is_refused(tmp_path: Path, key: str) -> None:
     error = refused(tmp_path, f"model:\n  {key}: https://me:hunter2@host/v1\n")
-    assert "holds a name or password" in error.what
+    assert "holds a name, a password or a query" in error.what
     assert "hunter2" not in str(error)
+    assert "hunter2" not in str(refused(tmp_path, f"model:\n  {key}: https://host/v1?key=hunter2\n"))
     assert load(tmp_path, f"model:\n  {key}: https://host/v1/@x\n")
 
 

@@ -185,6 +185,12 @@ def test_a_label_names_a_backend_for_each_role_and_says_so(tmp_path: Path, label
     assert [line for line in told if "gives the optimizer the backend" in line]
 
 
+def test_a_blank_label_is_the_published_default_and_told(tmp_path: Path) -> None:
+    config, told = load(tmp_path, "model: {backend: ''}\n")
+    assert (config.model.optimizer_backend, config.model.target_backend) == ("openai_chat", "openai_chat")
+    assert any("model.backend is blank, which is read as 'azure_openai'" in line for line in told)
+
+
 def test_a_role_backend_of_the_command_line_is_meant(tmp_path: Path) -> None:
     base = f"_base_: {FILES / 'base.yaml'}\nmodel: {{backend: claude}}\n"
     config, _ = load(tmp_path, base, "model.target_backend=openai_chat")

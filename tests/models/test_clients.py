@@ -301,6 +301,12 @@ def test_a_program_that_is_not_there_is_named(lab: Lab, tmp_path: Path) -> None:
         lab.model()
 
 
+def test_a_temperature_that_cannot_be_passed_on_is_refused(lab: Lab) -> None:
+    with pytest.raises(ModelConfigError, match="takes no temperature") as caught:
+        lab.model(temperature=0.0)
+    assert "leave model.target_temperature blank" in caught.value.fix
+
+
 def test_a_key_in_an_error_is_blotted_out(lab: Lab) -> None:
     own = {"claude_chat": "ANTHROPIC_API_KEY", "codex_exec": "CODEX_API_KEY", "copilot_chat": "GH_TOKEN"}
     own |= {"cursor_chat": "CURSOR_API_KEY", "opencode": "OPENCODE_KEY", "pi": "PI_KEY"}

@@ -1,14 +1,17 @@
 from __future__ import annotations
 
 from importlib.metadata import EntryPoint
+from pathlib import Path
 
 import pytest
 
+from skillgit.config.load import load_config
 from skillgit.errors import ConfigError
 from skillgit.models import registry
 from skillgit.models.base import ModelSpec
 from skillgit.models.local import Local
 from skillgit.models.openai_compatible import OpenAICompatible
+from skillgit.models.roles import role_spec
 
 
 def test_built_ins_come_through_entry_points() -> None:
@@ -42,3 +45,10 @@ def test_of_two_backends_with_one_name_the_first_wins(monkeypatch: pytest.Monkey
     monkeypatch.setattr(registry, "entry_points", lambda group: entries)
     with pytest.raises(ConfigError, match="math:build"):
         registry.build(ModelSpec("target", "twin", "m"))
+
+
+def test_an_unknown_backend_is_told_before_anything_is_made(tmp_path: Path) -> None:
+    config = load_config(tmp_path, "", ["model.target=t", "model.target_backend=claude_caht"])
+    with pytest.raises(ConfigError, match="unknown backend 'claude_caht'") as caught:
+        role_spec(config, "target", {}, tmp_path)
+    assert caught.value.fix == "set model.backend=claude_chat"

@@ -151,6 +151,9 @@ def test_a_dry_run_needs_no_model_and_prints_calls_and_tokens_per_stage(lab: Lab
     code, out, err = skillgit(folder, "-v", "train", "greeter", "--dry-run")
     assert code == 0, err
     assert "target     none configured yet" in out
+    wrong = ("--set", "model.target=t", "--set", "model.target_backend=nonsense")
+    _, told, _ = skillgit(folder, "train", "greeter", "--dry-run", *wrong)
+    assert "target     t cannot be used: unknown backend 'nonsense'" in told
     stages = {line.split()[0]: line.split()[1:] for line in out.splitlines() if " calls " in line and "tokens" in line}
     assert {"val", "rollout", "analyst", "slow_update", "meta_skill", "test"} <= set(stages)
     assert "assumed: failing 0.5, accepted 0.5" in out

@@ -107,7 +107,8 @@ def flatten(messages: Sequence[Message]) -> tuple[str, str]:
 
 def json_lines(text: str) -> Iterator[dict[str, Any]]:
     """The JSON objects among the lines of a text."""
-    for line in text.splitlines():
+    # Not `splitlines`: a JSON text may hold U+2028 and the like as they are.
+    for line in text.split("\n"):
         try:
             value = json.loads(line)
         except (ValueError, RecursionError):

@@ -63,7 +63,7 @@ class Claude:
         if result is None:
             return done.words
         text = str(result.get("result") or "")
-        if result.get("is_error"):
+        if result.get("is_error") or done.code:
             return text or str(result.get("subtype") or "an error without words")
         if call.schema is not None and result.get("structured_output") is not None:
             text = json.dumps(result["structured_output"], ensure_ascii=False)

@@ -27,7 +27,8 @@ class Codex:
 
     program = "codex"
     skills: tuple[str, ...] = (".agents/skills",)
-    variables: tuple[str, ...] = ("CODEX_", "OPENAI_", "AZURE_OPENAI_")
+    # Not all of `OPENAI_`: keys of other servers begin so as well.
+    variables: tuple[str, ...] = ("CODEX_", "OPENAI_API_KEY", "OPENAI_BASE_URL", "AZURE_OPENAI_API_KEY")
     enforces_schema = True
 
     def arguments(self, call: Call) -> list[str]:

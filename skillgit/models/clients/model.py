@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
@@ -16,9 +15,10 @@ from skillgit.errors import ContextLengthError, ModelConfigError, ModelError, Tr
 from skillgit.models.base import ModelSpec, Reply, Request
 from skillgit.models.budget import cost_of, prices
 from skillgit.models.clients.base import Call, Client, flatten
-from skillgit.models.clients.process import Finished, clean_environment, run_program
+from skillgit.models.clients.process import Finished, clean_environment, run_program, scratch
 from skillgit.models.prompt import render
 from skillgit.models.retry import Clock, Failure, persist
+from skillgit.models.throttle import Throttle
 
 _MOST_WORDS = 300
 _LOGIN = re.compile(
@@ -29,6 +29,8 @@ _LOGIN = re.compile(
 _MODEL = re.compile(
     r"model.{0,60}(not (found|supported|available|exist)|does ?n[o']t exist)|unknown model", re.IGNORECASE
 )
+_SECRET = re.compile("KEY|TOKEN|SECRET|PASSWORD|HEADERS")
+_BUSY = re.compile(r"rate[ _-]?limit|too many requests|overloaded|\b429\b", re.IGNORECASE)
 _LONG = re.compile(r"context (window|length)|prompt is too long|too many (input )?tokens", re.IGNORECASE)
 _OPTION = re.compile(r"unknown option|unexpected argument|unrecognized (option|argument)|invalid value", re.IGNORECASE)
 
@@ -40,7 +42,7 @@ class CommandModel:
         environ: what the program's environment is taken from.
 
     Raises:
-        ModelConfigError: the program is not installed.
+        ModelConfigError: the program is not installed, or a temperature is set, which it does not take.
     """
 
     def __init__(self, spec: ModelSpec, client: Client, environ: Mapping[str, str] | None = None) -> None:
@@ -49,6 +51,13 @@ class CommandModel:
         self._environ = os.environ if environ is None else environ
         self._settings: Mapping[str, Any] = spec.options.get("client", {})
         self._program = find_program(spec, client, self._environ)
+        if spec.temperature is not None:
+            raise _config(
+                f"{client.program} takes no temperature",
+                f"model.{spec.role}_temperature is {spec.temperature:g}",
+                f"leave model.{spec.role}_temperature blank for {spec.backend}",
+            )
+        self._throttle = Throttle()
 
     def complete(self, request: Request, *, timeout: float | None = None) -> Reply:
         """See `Model.complete`."""
@@ -58,7 +67,7 @@ class CommandModel:
                 fix=f"use an HTTP backend for the {self.spec.role}",
             )
         clock = Clock(self.spec.timeout, timeout)
-        reply = persist(lambda: self._attempt(request, clock), clock, self.spec.retries)
+        reply = persist(lambda: self._in_turn(request, clock), clock, self.spec.retries)
         return replace(reply, usage=replace(reply.usage, cost=cost_of(self.spec, reply.usage)))
 
     def settings(self) -> dict[str, Any]:
@@ -71,6 +80,10 @@ class CommandModel:
     def _settings_that_count(self) -> dict[str, Any]:
         return {name: value for name, value in self._settings.items() if value and name not in ("path", "home")}
 
+    def _in_turn(self, request: Request, clock: Clock) -> Reply | Failure:
+        late = partial(self._transient, "was not asked: it is busy, and no time is left", retry=False)
+        return self._throttle.run(clock.left(), partial(self._attempt, request, clock), late)
+
     def _attempt(self, request: Request, clock: Clock) -> Reply | Failure:
         return self._once(partial(self._call, request), clock)
 
@@ -79,9 +92,9 @@ class CommandModel:
         seconds = clock.attempt()
         if seconds <= 0:
             return self._transient("was not asked: no time left")
-        with tempfile.TemporaryDirectory(prefix="skillgit-", ignore_cleanup_errors=True) as folder:
+        with scratch() as folder:
             try:
-                call = make(Path(folder))
+                call = make(folder)
                 done = self._run(call, seconds)
             except TimeoutError:
                 return self._transient(f"gave no answer within {seconds:.0f} s and was ended", retry=False)
@@ -89,7 +102,7 @@ class CommandModel:
                 return Failure(self._broken(str(error)))
             found = self._client.read(done, call)
         if isinstance(found, Reply):
-            return replace(found, reasoning=self._blotted(found.reasoning))
+            return replace(found, text=self._blotted(found.text), reasoning=self._blotted(found.reasoning))
         return self._failure(found, done)
 
     def _call(self, request: Request, folder: Path) -> Call:
@@ -109,7 +122,7 @@ class CommandModel:
     def _failure(self, said: str, done: Finished) -> Failure:
         """The failure that the program's words stand for."""
         words = self._clean(said)
-        name, role = self._client.program, self.spec.role
+        name, role, busy = self._client.program, self.spec.role, bool(_BUSY.search(said))
         if _LOGIN.search(said):
             return Failure(_config(f"{name} is not logged in", words, f"run {name} once by hand and log in"))
         if _MODEL.search(said):
@@ -121,8 +134,8 @@ class CommandModel:
                 ContextLengthError(f"the request does not fit the context of {name}", why=words, fix="shorten it")
             )
         if done.code:
-            return self._transient(f"ended with exit code {done.code}", words)
-        return replace(self._transient("sent an empty reply", words), empty=not said)
+            return replace(self._transient(f"ended with exit code {done.code}", words), busy=busy)
+        return replace(self._transient("sent an empty reply", words), empty=not said, busy=busy)
 
     def _transient(self, what: str, why: str = "", *, retry: bool = True) -> Failure:
         fix = "try it by hand, then run the same command again: finished work is kept"
@@ -138,7 +151,7 @@ class CommandModel:
 
     def _blotted(self, text: str) -> str:
         for name, value in self._environ.items():
-            if len(value) > 7 and name.startswith(self._client.variables) and re.search("KEY|TOKEN|SECRET", name):
+            if len(value) > 7 and name.startswith(self._client.variables) and _SECRET.search(name):
                 text = text.replace(value, f"[{name}]")
         return text
 

@@ -58,6 +58,7 @@ def _trouble(events: list[dict[str, Any]]) -> str:
 def _usage(parts: list[dict[str, Any]]) -> Usage:
     steps = [part for part in parts if part.get("type") == "step-finish"]
     tokens = [step["tokens"] for step in steps if isinstance(step.get("tokens"), dict)]
-    sums = [sum(counts.get(name) or 0 for counts in tokens) if tokens else None for name in ("input", "output")]
+    counts = [[n for each in tokens if isinstance(n := each.get(name), int)] for name in ("input", "output")]
+    sums = [sum(each) if each else None for each in counts]
     costs = [step["cost"] for step in steps if isinstance(step.get("cost"), int | float)]
     return Usage(sums[0], sums[1], cost=float(sum(costs)) if costs else None)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -26,6 +27,9 @@ _PASSED = frozenset(
     )
 )
 """Variables that programs need to start, to find their login and to reach the network; none of them is a secret."""
+
+_CLOUDS = {"AWS_": "CLAUDE_CODE_USE_BEDROCK", "GOOGLE_": "CLAUDE_CODE_USE_VERTEX"}
+"""Prefix of a cloud's logins, which open much more than a model, to the variable that says that they are needed."""
 
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 
@@ -45,6 +49,30 @@ class Finished:
         return " ".join((self.err.strip() or "\n".join(plain)).split())
 
 
+_running: set[subprocess.Popen[bytes]] = set()
+_folders: set[Path] = set()
+
+
+@contextmanager
+def scratch() -> Iterator[Path]:
+    """An empty folder for one run of a program, gone afterwards."""
+    with tempfile.TemporaryDirectory(prefix="skillgit-", ignore_cleanup_errors=True) as name:
+        folder = Path(name)
+        _folders.add(folder)
+        try:
+            yield folder
+        finally:
+            _folders.discard(folder)
+
+
+def end_all() -> None:
+    """End every program that runs, and take its folder away: for a process that stops without waiting for threads."""
+    for process in list(_running):
+        _kill(process)
+    for folder in list(_folders):
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 def run_program(
     argv: Sequence[str], *, folder: Path, stdin: str, environ: Mapping[str, str], seconds: float
 ) -> Finished:
@@ -62,23 +90,26 @@ def run_program(
         process = subprocess.Popen(  # noqa: S603 - an argument list, no shell
             list(argv), cwd=folder, stdin=given, stdout=out, stderr=err, env=dict(environ), start_new_session=True
         )
+        _running.add(process)
         try:
             code = process.wait(seconds)
         except subprocess.TimeoutExpired:
             raise TimeoutError from None
         finally:
-            _end(process)
+            _kill(process)
+            process.wait()
+            _running.discard(process)
         return Finished(code, _text(out), _text(err))
 
 
 def clean_environment(environ: Mapping[str, str], own: Iterable[str]) -> dict[str, str]:
     """What a program is given of our environment: what every program needs, and its own variables by prefix."""
-    prefixes = ("LC_", *own)
+    prefixes = ("LC_", *(prefix for prefix in own if prefix not in _CLOUDS or environ.get(_CLOUDS[prefix])))
     kept = {name: value for name, value in environ.items() if name.upper() in _PASSED or name.startswith(prefixes)}
     return kept | {"NO_COLOR": "1", "TERM": "dumb", "CI": "1"}
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def _kill(process: subprocess.Popen[bytes]) -> None:
     """End a program and everything that it started and left in its group."""
     if os.name == "nt":
         process.kill()
@@ -86,7 +117,6 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         # Nobody may be left in the group.
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
 
 
 def _text(file: IO[bytes]) -> str:

@@ -19,7 +19,7 @@ from skillgit.git.health import Check
 
 if TYPE_CHECKING:
     from skillgit.git.repository import Repository
-    from skillgit.models.control import Control
+    from skillgit.models.readiness.control import Control
 
 _GIT = (2, 34)
 
@@ -152,8 +152,8 @@ def _asked(app: App) -> list[Control]:
     from skillgit.cli.models import place
     from skillgit.evals.setup import make_model
     from skillgit.models.base import ROLES
-    from skillgit.models.control import control
-    from skillgit.models.readiness import readiness
+    from skillgit.models.readiness.backends import readiness
+    from skillgit.models.readiness.control import control
 
     try:
         here, repo = place(app), app.repo()

@@ -12,8 +12,8 @@ from skillgit.cli.app import App, config_options, json_option, load, pass_app, p
 from skillgit.cli.cells import plain
 
 if TYPE_CHECKING:
-    from skillgit.models.needs import Need, Place
-    from skillgit.models.readiness import Readiness
+    from skillgit.models.readiness.backends import Readiness
+    from skillgit.models.readiness.needs import Need, Place
 
 _MARKS = {True: "[green]ready[/]    ", False: "[red]not ready[/]", None: "[dim]unknown[/]  "}
 _NEEDS = {True: "has  ", False: "lacks", None: "?    "}
@@ -29,7 +29,7 @@ def models(app: App, config: str, overrides: tuple[str, ...], as_json: bool) -> 
     Nothing is sent anywhere: programs are only asked for their version. `unknown` means that only a call can tell;
     `skillgit doctor --models` makes one. Values of variables are never shown.
     """
-    from skillgit.models.readiness import backends
+    from skillgit.models.readiness.backends import backends
 
     found = backends(place(app, config, overrides))
     if as_json:
@@ -46,7 +46,7 @@ def place(app: App, config: str = "", overrides: tuple[str, ...] = ()) -> Place:
 
     from skillgit.errors import GitError
     from skillgit.models.handoff import FOLDER
-    from skillgit.models.needs import Place
+    from skillgit.models.readiness.needs import Place
 
     try:
         repo = app.repo()

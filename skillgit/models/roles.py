@@ -9,10 +9,11 @@ from typing import Any
 
 from skillgit.config.schema import Config
 from skillgit.errors import ConfigError
-from skillgit.models import addresses, registry
-from skillgit.models.addresses import Where
+from skillgit.models import registry
 from skillgit.models.base import ModelSpec, Role
-from skillgit.models.families import FAMILIES, Family
+from skillgit.models.http import addresses
+from skillgit.models.http.addresses import Where
+from skillgit.models.http.families import FAMILIES, Family
 
 _PROGRAMS = {
     "claude_chat": "claude",

@@ -169,7 +169,7 @@ def test_a_local_model_that_is_not_there_is_not_fetched(
     ready: Path, tmp_path: Path, skillgit: Skillgit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SKILLGIT_HOME", str(tmp_path / "data"))
-    monkeypatch.setattr("skillgit.models.needs.find_spec", lambda name: name)
+    monkeypatch.setattr("skillgit.models.readiness.needs.find_spec", lambda name: name)
     name = "qwen2.5-coder-0.5b"
     configure(ready, backend="local", target=name, optimizer=name)
     code, checks, _ = checked(skillgit, ready)

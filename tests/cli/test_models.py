@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 
 from skillgit.config.load import load_config
-from skillgit.models import programs, registry
-from skillgit.models.needs import Place
-from skillgit.models.readiness import Readiness, backends, readiness
+from skillgit.models import registry
+from skillgit.models.readiness import programs
+from skillgit.models.readiness.backends import Readiness, backends, readiness
+from skillgit.models.readiness.needs import Place
 from tests.git.helpers import Skillgit
 from tests.models.program import Program
 from tests.models.server import answer, serving
@@ -155,7 +156,7 @@ def test_azure_tokens_need_a_package_and_a_login_that_only_a_call_can_tell(
     settings += ("model.azure.endpoint=https://us.openai.azure.com",)
     found = look(tmp_path, "openai_chat", {}, *settings)
     assert (found.ready, need(found, "package").ok, need(found, "login").ok) == (None, True, None)
-    monkeypatch.setattr("skillgit.models.needs.find_spec", lambda name: None)
+    monkeypatch.setattr("skillgit.models.readiness.needs.find_spec", lambda name: None)
     found = look(tmp_path, "openai_chat", {}, *settings)
     assert (found.ready, need(found, "package").fix) == (False, "pip install 'skillgit[azure]'")
 
@@ -259,7 +260,7 @@ def test_a_local_model_needs_its_package_and_its_file(tmp_path: Path, monkeypatc
     name = "qwen2.5-coder-0.5b"
     settings = ("model.backend=local", f"model.target={name}", f"model.optimizer={name}")
     environ = {"SKILLGIT_HOME": str(tmp_path / "data")}
-    monkeypatch.setattr("skillgit.models.needs.find_spec", lambda name: name)
+    monkeypatch.setattr("skillgit.models.readiness.needs.find_spec", lambda name: name)
     found = look(tmp_path, "local", environ, *settings)
     assert (found.ready, need(found, "file").ok) == (None, None)
     assert "fetched at first use (491 MB)" in need(found, "file").detail
@@ -269,7 +270,7 @@ def test_a_local_model_needs_its_package_and_its_file(tmp_path: Path, monkeypatc
     (tmp_path / "own.gguf").write_text("GGUF")
     assert look(tmp_path, "local", environ, *settings, "model.local.path=own.gguf").ready is True
     assert look(tmp_path, "local", environ, *settings, "model.local.path=other.gguf").ready is False
-    monkeypatch.setattr("skillgit.models.needs.find_spec", lambda name: None)
+    monkeypatch.setattr("skillgit.models.readiness.needs.find_spec", lambda name: None)
     assert need(look(tmp_path, "local", environ, *settings), "package").fix == "pip install 'skillgit[local]'"
 
 

@@ -11,9 +11,10 @@ import pytest
 from pytest_httpserver import HTTPServer
 
 from skillgit.errors import ConfigError, ModelConfigError, TransientModelError
-from skillgit.models import failures, openai_compatible
 from skillgit.models.base import ModelSpec
-from skillgit.models.families import is_openai
+from skillgit.models.http import client as openai_compatible
+from skillgit.models.http import failures
+from skillgit.models.http.families import is_openai
 
 from .test_servers import ANSWER, CHAT, KEY, ask, azure, sent, spec
 

@@ -24,8 +24,8 @@ from skillgit.errors import (
 )
 from skillgit.models import retry
 from skillgit.models.base import Message, ModelSpec, Request
-from skillgit.models.openai_compatible import OpenAICompatible
-from skillgit.models.servers import openai_compatible as build
+from skillgit.models.http.client import OpenAICompatible
+from skillgit.models.http.servers import openai_compatible as build
 
 from . import server
 from .server import Fake, serving

@@ -9,8 +9,8 @@ from skillgit.config.load import load_config
 from skillgit.errors import ConfigError
 from skillgit.models import registry
 from skillgit.models.base import ModelSpec
+from skillgit.models.http.client import OpenAICompatible
 from skillgit.models.local import Local
-from skillgit.models.openai_compatible import OpenAICompatible
 from skillgit.models.roles import role_spec
 
 

@@ -313,8 +313,8 @@ def test_a_token_goes_to_azure_over_https_alone(endpoint: str, mode: str, tmp_pa
 def test_the_azure_cli_gives_the_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With a real azure-identity and a stand-in for the `az` program."""
     pytest.importorskip("azure.identity")
-    from skillgit.models import azure as room
-    from skillgit.models.failures import endpoint
+    from skillgit.models.http import azure as room
+    from skillgit.models.http.failures import endpoint
 
     program = tmp_path / "az"
     token = {"accessToken": "tok-123", "expires_on": 4102444800}

@@ -9,11 +9,11 @@ from typing import Any
 from skillgit.errors import ConfigError
 from skillgit.models.base import ModelSpec, Reply, Request
 from skillgit.models.budget import prices
+from skillgit.models.http.client import OpenAICompatible
 from skillgit.models.local import catalog
 from skillgit.models.local.fetch import resolve, user_file
 from skillgit.models.local.server import Server, release, share
 from skillgit.models.local.store import Progress, fingerprint
-from skillgit.models.openai_compatible import OpenAICompatible
 from skillgit.models.retry import Clock
 
 _CONTEXT = 4096

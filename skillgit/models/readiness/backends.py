@@ -11,10 +11,10 @@ from functools import partial
 from skillgit.errors import ConfigError, SkillgitError
 from skillgit.models import handoff, registry
 from skillgit.models.base import ROLES, Role
-from skillgit.models.families import FAMILIES
-from skillgit.models.needs import Need, Place, package
-from skillgit.models.programs import PROGRAMS, program_needs
-from skillgit.models.server_needs import server_needs
+from skillgit.models.http.families import FAMILIES
+from skillgit.models.readiness.needs import Need, Place, package
+from skillgit.models.readiness.programs import PROGRAMS, program_needs
+from skillgit.models.readiness.servers import server_needs
 
 Look = Callable[[Role], Iterable[Need]]
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from skillgit.models.base import Message, ModelSpec, Reply, Request, Usage
-from skillgit.models.failures import Endpoint, from_status, refused, transient
+from skillgit.models.http.failures import Endpoint, from_status, refused, transient
+from skillgit.models.http.wire import Habits, count, most_tokens, not_json, sendable
 from skillgit.models.retry import Failure
-from skillgit.models.wire import Habits, count, most_tokens, not_json, sendable
 
 _ONLY = ("gpt-5.3-codex", "gpt-5.2-codex", "gpt-5.1-codex", "gpt-5-codex", "codex-mini", "gpt-5.4-pro")
 

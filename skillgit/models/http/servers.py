@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from skillgit.models.base import ModelSpec, Request
-from skillgit.models.openai_compatible import OpenAICompatible
+from skillgit.models.http.client import OpenAICompatible
 
 Extra = Callable[[ModelSpec, Request], Mapping[str, Any]]
 

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from skillgit.errors import ConfigError
 from skillgit.models.base import ROLES, Role
-from skillgit.models.families import FAMILIES, REGIONS, Family, is_openai
+from skillgit.models.http.families import FAMILIES, REGIONS, Family, is_openai
 
 _AZURE_DEFAULTS = {
     "api_version": "2024-12-01-preview",

@@ -8,10 +8,10 @@ from typing import Any
 
 from skillgit.errors import ConfigError, ModelError
 from skillgit.models import registry
-from skillgit.models.addresses import key_variables
 from skillgit.models.base import ModelSpec, Role
-from skillgit.models.families import FAMILIES, OPENAI_URL, REGIONS, Family
-from skillgit.models.needs import Need, Place, package
+from skillgit.models.http.addresses import key_variables
+from skillgit.models.http.families import FAMILIES, OPENAI_URL, REGIONS, Family
+from skillgit.models.readiness.needs import Need, Place, package
 
 _PUBLIC = {OPENAI_URL, *REGIONS.values(), *(family.url for family in FAMILIES.values())}
 """Addresses that nobody reaches without a key, when they are https."""

@@ -17,7 +17,7 @@ from skillgit.models.clients.model import find_program
 from skillgit.models.clients.opencode import OpenCode
 from skillgit.models.clients.pi import Pi
 from skillgit.models.clients.process import clean_environment, run_program, scratch
-from skillgit.models.needs import Need
+from skillgit.models.readiness.needs import Need
 
 _SECONDS = 15.0
 _LONGEST = 80  # characters of a version

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from skillgit.errors import ModelConfigError
-from skillgit.models.failures import Endpoint
+from skillgit.models.http.failures import Endpoint
 
 if TYPE_CHECKING:
     import openai

@@ -14,11 +14,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from skillgit.errors import ConfigError
-from skillgit.models import azure, responses, wire
 from skillgit.models.base import ModelSpec, Reply, Request
 from skillgit.models.budget import cost_of, prices
-from skillgit.models.failures import Endpoint, endpoint, from_status, is_loopback, transient
-from skillgit.models.families import OPENAI_URL, is_openai
+from skillgit.models.http import azure, responses, wire
+from skillgit.models.http.failures import Endpoint, endpoint, from_status, is_loopback, transient
+from skillgit.models.http.families import OPENAI_URL, is_openai
 from skillgit.models.retry import Clock, Failure, persist
 from skillgit.models.throttle import Throttle
 

@@ -9,9 +9,9 @@ from typing import Any
 
 from skillgit.errors import SkillgitError
 from skillgit.models.base import Model, Preparable, Request, Role, Usage
-from skillgit.models.needs import Need
 from skillgit.models.prompt import render
-from skillgit.models.readiness import Readiness
+from skillgit.models.readiness.backends import Readiness
+from skillgit.models.readiness.needs import Need
 from skillgit.models.structured import checked_json
 
 _KNOWN = "paris"

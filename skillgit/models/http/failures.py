@@ -17,7 +17,7 @@ from skillgit.errors import (
     TransientModelError,
 )
 from skillgit.models.base import ModelSpec
-from skillgit.models.families import OPENAI_URL
+from skillgit.models.http.families import OPENAI_URL
 from skillgit.models.retry import Failure, asked_wait
 
 _TRANSIENT = {408, 409, 425, 429}

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from skillgit.models.base import Message, ModelSpec, Reply, Request, Usage
-from skillgit.models.failures import Endpoint, from_status, refused, transient
+from skillgit.models.http.failures import Endpoint, from_status, refused, transient
 from skillgit.models.reasoning import split_reasoning
 from skillgit.models.retry import Failure
 

@@ -21,7 +21,9 @@ with open(folder + "/given.jsonl", "a") as out:
     out.write(json.dumps(given) + "\\n")
 if plan.get("fork"):
     child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
-    open(folder + "/child", "w").write(str(child.pid))
+    with open(folder + f"/child-{{child.pid}}", "w") as note:
+        note.write(str(child.pid))
+    os.replace(folder + f"/child-{{child.pid}}", folder + "/child")  # whoever sees it can read it
 if "--output-last-message" in sys.argv and plan.get("last") is not None:
     open(sys.argv[sys.argv.index("--output-last-message") + 1], "w").write(plan["last"])
 time.sleep(plan.get("sleep", 0))

@@ -307,6 +307,18 @@ def test_a_temperature_that_cannot_be_passed_on_is_refused(lab: Lab) -> None:
     assert "leave model.target_temperature blank" in caught.value.fix
 
 
+def test_a_variable_says_where_the_program_is_unless_the_configuration_does(lab: Lab, tmp_path: Path) -> None:
+    for number, name in enumerate(lab.client.path_variables):
+        other = Program(tmp_path / f"other{number}", "renamed")
+        other.plan(**answer(lab.backend, name))
+        lab.environ[name] = str(other.folder / "renamed")
+        assert lab.ask().text == name
+        lab.program.plan(**answer(lab.backend, "configured"))
+        configured = str(lab.program.folder / lab.client.program)
+        assert lab.ask(options={"client": {"path": configured}}).text == "configured"
+        del lab.environ[name]
+
+
 def test_a_key_in_an_error_is_blotted_out(lab: Lab) -> None:
     own = {"claude_chat": "ANTHROPIC_API_KEY", "codex_exec": "CODEX_API_KEY", "copilot_chat": "GH_TOKEN"}
     own |= {"cursor_chat": "CURSOR_API_KEY", "opencode": "OPENCODE_KEY", "pi": "PI_KEY"}

@@ -57,6 +57,9 @@ class Client(Protocol):
     program: str
     """Name of its executable."""
 
+    path_variables: tuple[str, ...]
+    """Environment variables that say where it is, when the configuration does not."""
+
     variables: tuple[str, ...]
     """Prefixes of the environment variables that are its own: logins, addresses."""
 

@@ -19,6 +19,7 @@ class Claude:
     """`claude -p`: no settings, no skills, no servers, nothing saved; no tools but those that work needs."""
 
     program = "claude"
+    path_variables: tuple[str, ...] = ("CLAUDE_CLI_BIN",)
     skills: tuple[str, ...] = (".agents/skills", ".claude/skills")
     variables: tuple[str, ...] = ("ANTHROPIC_", "CLAUDE_", "AWS_", "GOOGLE_", "CLOUD_ML_", "VERTEX_")
     enforces_schema = True

@@ -26,6 +26,7 @@ class Codex:
     """
 
     program = "codex"
+    path_variables: tuple[str, ...] = ("CODEX_EXEC_PATH", "CODEX_CLI_BIN", "CODEX_PATH")
     skills: tuple[str, ...] = (".agents/skills",)
     # Not all of `OPENAI_`: keys of other servers begin so as well.
     variables: tuple[str, ...] = ("CODEX_", "OPENAI_API_KEY", "OPENAI_BASE_URL", "AZURE_OPENAI_API_KEY")

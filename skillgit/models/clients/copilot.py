@@ -15,6 +15,7 @@ class Copilot:
     """`copilot` with its prompt on standard input: no servers, no instructions of the user, no tools but for work."""
 
     program = "copilot"
+    path_variables: tuple[str, ...] = ()
     skills: tuple[str, ...] = (".agents/skills",)
     variables: tuple[str, ...] = ("COPILOT_", "GH_", "GITHUB_TOKEN")
     enforces_schema = False

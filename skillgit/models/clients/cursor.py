@@ -19,6 +19,7 @@ class Cursor:
     """`cursor-agent -p` with a configuration folder of its own: asking mode without tools, unless it works."""
 
     program = "cursor-agent"
+    path_variables: tuple[str, ...] = ()
     skills: tuple[str, ...] = (".agents/skills",)
     variables: tuple[str, ...] = ("CURSOR_API_KEY", "CURSOR_AUTH_TOKEN")
     enforces_schema = False

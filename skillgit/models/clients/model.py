@@ -157,12 +157,13 @@ class CommandModel:
 
 
 def find_program(spec: ModelSpec, client: Client, environ: Mapping[str, str]) -> str:
-    """Full path of a client's program: the configured one, else the one on PATH.
+    """Full path of a client's program: the configured one, the one a variable of its names, else the one on PATH.
 
     Raises:
         ModelConfigError: it is not there.
     """
-    wanted = str(spec.options.get("client", {}).get("path") or client.program)
+    named = next((path for name in client.path_variables if (path := environ.get(name))), "")
+    wanted = str(spec.options.get("client", {}).get("path") or named or client.program)
     found = shutil.which(wanted, path=environ.get("PATH"))
     if found is None:
         raise _config(

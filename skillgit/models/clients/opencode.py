@@ -16,6 +16,7 @@ class OpenCode:
     """`opencode run`: no plugins, every tool denied, nothing shared."""
 
     program = "opencode"
+    path_variables: tuple[str, ...] = ()
     variables: tuple[str, ...] = (
         "OPENCODE_",
         "ANTHROPIC_API_KEY",

@@ -13,6 +13,7 @@ class Pi:
     """`pi -p`: no tools, skills, extensions, templates or context files, and no session."""
 
     program = "pi"
+    path_variables: tuple[str, ...] = ()
     variables: tuple[str, ...] = (
         "PI_",
         "ANTHROPIC_",

@@ -7,8 +7,8 @@ import os
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -54,6 +54,23 @@ Observe = Callable[[Lab, "Setting"], Any]
 
 class Setting(tuple[str, ...]):
     """`section.key=value` texts."""
+
+
+class Together:
+    """Whether more than two calls were ever under way at once: each waits a moment for others to come."""
+
+    def __init__(self) -> None:
+        self.seen, self._running, self._changed = False, 0, threading.Condition()
+
+    @contextmanager
+    def one(self) -> Iterator[None]:
+        with self._changed:
+            self._running += 1
+            self.seen = self.seen or self._running > 2
+            self._changed.notify_all()
+            yield
+            self._changed.wait_for(lambda: self.seen, 0.1)
+            self._running -= 1
 
 
 # --- what can be observed; each takes a place to work in and settings, and gives something to compare
@@ -172,17 +189,12 @@ def limits(lab: Lab, settings: Setting) -> Any:
 def learning(lab: Lab, settings: Setting) -> Any:
     """Analysts and merges: how many are asked, at once, and about what."""
     config = lab.config(Path(), *settings)
-    running, most, lock = [0], [0], threading.Lock()
+    together = Together()
     texts = iter(range(100))
 
     def answer(request: Any) -> str:
-        with lock:
-            running[0] += 1
-            most[0] = max(most[0], running[0])
+        with together.one():
             number = next(texts)
-        time.sleep(0.02)
-        with lock:
-            running[0] -= 1
         return json.dumps(append(f"- line {number}"))
 
     cases = [outcome(f"t{n}", n % 3 == 0, "xy"[n % 2], response="said " * 200, thought="hm") for n in range(12)]
@@ -191,7 +203,7 @@ def learning(lab: Lab, settings: Setting) -> Any:
     found = reflect(own, config, "skill", cases, context="", budget=4, step=1)
     patches = [Patch((Edit("append", f"- {n}"),)) for n in range(9)]
     aggregate(own, config, "skill", patches, memory="", step=1)
-    return [sorted(map(len, map(words, asked))), len(asked), len(found), most[0] > 2]
+    return [sorted(map(len, map(words, asked))), len(asked), len(found), together.seen]
 
 
 def rolling(lab: Lab, settings: Setting) -> Any:
@@ -199,17 +211,12 @@ def rolling(lab: Lab, settings: Setting) -> Any:
     repo = _shared(lab)
     config = lab.config(repo.root, *settings)
     benchmark, splits = load_tasks(repo, config, locate(repo, config, "greeter"))
-    running, most, lock = [0], [0], threading.Lock()
+    together = Together()
     sent: list[Any] = []
 
     def answer(request: Any) -> str:
-        with lock:
-            running[0] += 1
-            most[0] = max(most[0], running[0])
+        with together.one():
             sent.append(request.max_tokens)
-        time.sleep(0.02)
-        with lock:
-            running[0] -= 1
         return "x" if request.messages[-1].content != "Aval0" else " "  # an empty answer is an error
 
     model = Scripted(ModelSpec("target", "scripted", "t"), answer, latency=0.005)
@@ -219,7 +226,7 @@ def rolling(lab: Lab, settings: Setting) -> Any:
         outcomes = rollouts.run(Version("v", Document(SKILL)), splits.val, step=1, stage="val")
     except SkillgitError as error:
         return error.what
-    return [[bool(o.error) for o in outcomes], max(sent, key=str), most[0] > 2]
+    return [[bool(o.error) for o in outcomes], max(sent, key=str), together.seen]
 
 
 def files(lab: Lab, settings: Setting) -> Any:

@@ -15,7 +15,7 @@ from skillgit.git import notes
 from skillgit.git.publish import Publication, publish
 from skillgit.git.repository import Repository
 from tests.conftest import git
-from tests.git.helpers import Skillgit, train
+from tests.git.helpers import Skillgit, cherry_pick, rebase, squash, train
 
 RECORD: dict[str, Any] = {"id": "r", "split": "val", "metric": "hard", "score": 0.6, "hard": 0.6, "soft": 0.6, "n": 20}
 GATE = {
@@ -71,22 +71,8 @@ def test_whatever_a_record_holds_its_line_is_one_printable_line(record: dict, ga
 # --- histories
 
 
-def _squash(folder: Path, branch: str) -> None:
-    git(folder, "merge", "--quiet", "--squash", branch)
-    git(folder, "commit", "--quiet", "-m", "squashed")
-
-
-def _cherry_pick(folder: Path, branch: str) -> None:
-    git(folder, "cherry-pick", "-x", branch)
-
-
-def _rebase(folder: Path, branch: str) -> None:
-    git(folder, "switch", "--quiet", branch)
-    git(folder, "rebase", "--quiet", "main")
-
-
 def _reword(folder: Path, branch: str) -> None:
-    _cherry_pick(folder, branch)
+    cherry_pick(folder, branch)
     git(folder, "commit", "--quiet", "--amend", "-m", "reworded")
 
 
@@ -117,7 +103,7 @@ def _val(skillgit: Skillgit, folder: Path) -> float | None:
     return json.loads(out)["versions"][0]["scores"].get("val", {}).get("hard")
 
 
-@pytest.mark.parametrize("adopt", [_squash, _cherry_pick, _rebase, _reword])
+@pytest.mark.parametrize("adopt", [squash, cherry_pick, rebase, _reword])
 def test_scores_stay_visible(went_on: tuple[Path, str], adopt: Callable[[Path, str], None], skillgit: Skillgit) -> None:
     folder, branch = went_on
     line = gates(folder, branch)[0]
@@ -134,7 +120,7 @@ def test_scores_stay_visible(went_on: tuple[Path, str], adopt: Callable[[Path, s
 def test_an_amended_text_shows_as_unmeasured(went_on: tuple[Path, str], skillgit: Skillgit) -> None:
     folder, branch = went_on
     assert skillgit(folder, "init")[0] == 0
-    _cherry_pick(folder, branch)
+    cherry_pick(folder, branch)
     render(folder)
     git(folder, "notes", "--ref=skillgit/gates", "append", "-m", "checked by hand", "HEAD")
     with (folder / "skills/greeter/SKILL.md").open("a") as file:

@@ -34,6 +34,23 @@ def train(skillgit: Skillgit, folder: Path, *args: str, skill: str = "greeter") 
     return json.loads(out.splitlines()[-1])
 
 
+def squash(folder: Path, branch: str) -> None:
+    """One commit on the present branch with all that another one brought."""
+    git(folder, "merge", "--quiet", "--squash", branch)
+    git(folder, "commit", "--quiet", "-m", "squashed")
+
+
+def cherry_pick(folder: Path, branch: str) -> None:
+    """The newest commit of a branch again, on the present one."""
+    git(folder, "cherry-pick", "-x", branch)
+
+
+def rebase(folder: Path, branch: str) -> None:
+    """Switch to a branch and put it on top of main."""
+    git(folder, "switch", "--quiet", branch)
+    git(folder, "rebase", "--quiet", "main")
+
+
 def user_state(folder: Path) -> dict[str, object]:
     """Everything of a worktree that no training run may change: HEAD, index, files, refs, reflog, state of a merge."""
     private = Path(git(folder, "rev-parse", "--absolute-git-dir"))

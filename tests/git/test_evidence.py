@@ -10,21 +10,7 @@ import pytest
 from skillgit.git import notes
 from skillgit.git.repository import Repository
 from tests.conftest import git
-from tests.git.helpers import Skillgit, train
-
-
-def _squash(folder: Path, branch: str) -> None:
-    git(folder, "merge", "--quiet", "--squash", branch)
-    git(folder, "commit", "--quiet", "-m", "squashed")
-
-
-def _cherry_pick(folder: Path, branch: str) -> None:
-    git(folder, "cherry-pick", "-x", branch)
-
-
-def _rebase(folder: Path, branch: str) -> None:
-    git(folder, "switch", "--quiet", branch)
-    git(folder, "rebase", "--quiet", "main")
+from tests.git.helpers import Skillgit, cherry_pick, rebase, squash, train
 
 
 def _amend(folder: Path, branch: str) -> None:
@@ -36,7 +22,7 @@ def _merge(folder: Path, branch: str) -> None:
     git(folder, "merge", "--quiet", "--no-ff", "--no-edit", branch)
 
 
-@pytest.mark.parametrize("adopt", [_merge, _squash, _cherry_pick, _rebase, _amend])
+@pytest.mark.parametrize("adopt", [_merge, squash, cherry_pick, rebase, _amend])
 def test_the_record_stays_reachable(repo_dir: Path, adopt: Callable[[Path, str], None], skillgit: Skillgit) -> None:
     last = train(skillgit, repo_dir)
     (repo_dir / "other.txt").write_text("main went on\n")

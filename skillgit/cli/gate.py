@@ -9,6 +9,7 @@ import click
 
 from skillgit.cli.app import App, json_option, pass_app, print_json
 from skillgit.errors import CheckFailedError
+from skillgit.report.safe import visible
 
 if TYPE_CHECKING:
     from skillgit.evals.pushgate import Finding
@@ -55,7 +56,7 @@ def judge_pushes(app: App, repo: Repository, pushes: Sequence[Push], policy: str
     failed = sorted({f.skill for _, findings in found for f in findings if not f.judgement.ok})
     if failed and policy == "block":
         raise CheckFailedError(
-            f"unmeasured, or worse than before: {', '.join(map(_visible, failed))}",
+            f"unmeasured, or worse than before: {', '.join(map(visible, failed))}",
             fix=_next(next(f for _, findings in found for f in findings if not f.judgement.ok)),
         )
 
@@ -65,17 +66,17 @@ def _print(app: App, findings: Sequence[Finding]) -> None:
         judgement = finding.judgement
         if judgement.ok and app.quiet:
             continue
-        click.echo(f"{judgement.verdict:10} {_visible(finding.path)}  {judgement.why}")
+        click.echo(f"{judgement.verdict:10} {visible(finding.path)}  {judgement.why}")
         if judgement.regressed:
             more = len(judgement.regressed) - _SHOWN
-            names = ", ".join(map(_visible, judgement.regressed[:_SHOWN]))
+            names = ", ".join(map(visible, judgement.regressed[:_SHOWN]))
             click.echo(f"{'':10} worse: {names}{f' and {more} more' if more > 0 else ''}")
         if not judgement.ok:
             click.echo(f"{'':10} next: {_next(finding)}")
 
 
 def _next(finding: Finding) -> str:
-    name = _visible(finding.skill)
+    name = visible(finding.skill)
     if finding.judgement.verdict == "regressed":
         return f"skillgit log {name}"
     return f"skillgit eval {name} (measured elsewhere: skillgit sync)"
@@ -98,9 +99,3 @@ def _document(push: Push, findings: Sequence[Finding]) -> Mapping[str, Any]:
         for finding in findings
     ]
     return {"branch": push.branch, "head": push.head, "base": push.base, "skills": rows}
-
-
-def _visible(text: str) -> str:
-    from skillgit.report.safe import visible
-
-    return visible(text)

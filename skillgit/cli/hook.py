@@ -12,6 +12,7 @@ import click
 
 from skillgit.cli.app import App, pass_app
 from skillgit.errors import CheckFailedError, GitError, SkillgitError
+from skillgit.report.safe import visible
 
 if TYPE_CHECKING:
     from skillgit.git.repository import Repository
@@ -51,9 +52,9 @@ def _commit_msg(app: App, args: Sequence[str]) -> None:
         problems = check_message(Message.read(raw, comment="#"))
     for problem in problems:
         where = f"{file}:{problem.line}: " if problem.line else ""
-        click.echo(f"{problem.level}: {where}{_visible(problem.message)}", err=True)
+        click.echo(f"{problem.level}: {where}{visible(problem.message)}", err=True)
         if problem.fix:
-            click.echo(f"  next: {_visible(problem.fix)}", err=True)
+            click.echo(f"  next: {visible(problem.fix)}", err=True)
     if any(problem.level == "error" for problem in problems):
         fix = f"git commit --edit --file={file} brings the message back"
         raise CheckFailedError("the commit was not made", fix=fix)
@@ -93,7 +94,7 @@ def _render(app: App, commits: Callable[[Repository], list[str]]) -> None:
         repo = app.repo()
         render_gate_lines(repo, commits(repo))
     except SkillgitError as error:
-        click.echo(f"note: gate lines were not rendered: {_visible(error.what)}", err=True)
+        click.echo(f"note: gate lines were not rendered: {visible(error.what)}", err=True)
 
 
 def _told() -> list[str]:
@@ -106,12 +107,6 @@ def _read(file: Path) -> str:
         return file.read_bytes().decode("utf-8", "surrogateescape")
     except OSError as error:
         raise GitError(f"cannot read the commit message {file}", why=str(error)) from error
-
-
-def _visible(text: str) -> str:
-    from skillgit.report.safe import visible
-
-    return visible(text)
 
 
 _HOOKS: dict[str, Callable[[App, Sequence[str]], None]] = {

@@ -116,12 +116,6 @@ class Budget:
         with self._lock:
             self._under_way -= 1
 
-    def seconds_left(self) -> float | None:
-        """Seconds until the time limit, never negative; `None` without one."""
-        if self.limits.seconds is None:
-            return None
-        return max(0.0, self.limits.seconds - self._seconds())
-
     def _seconds(self) -> float:
         return self._before + self._clock() - self._start
 

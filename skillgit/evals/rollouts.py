@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from skillgit.errors import ModelConfigError, ModelError, PendingAnswerError, TransientModelError
 from skillgit.evals.caller import Caller
@@ -172,17 +173,22 @@ class _Batch:
         self._done, self._failures_in_a_row = done, 0
 
     def run(self, wanted: Sequence[tuple[Task, int]], *, give_up: bool = True) -> dict[tuple[str, int], Outcome]:
-        pool = ThreadPoolExecutor(min(self._rollouts.workers, len(wanted)) or 1, "rollout")
+        workers = min(self._rollouts.workers, len(wanted)) or 1
+        pool = ThreadPoolExecutor(workers, "rollout")
+        futures = (pool.submit(self._rollouts.one, self._job, task, sample) for task, sample in wanted)
         try:
-            futures = {pool.submit(self._rollouts.one, self._job, task, sample) for task, sample in wanted}
-            return self._collect(futures, give_up=give_up)
+            return self._collect(futures, 2 * workers, give_up=give_up)
         finally:
             # On an error or Ctrl-C the waiting ones never start; those in flight are paid for, so they finish and
             # are stored, within their deadline.
             pool.shutdown(wait=True, cancel_futures=True)
 
-    def _collect(self, waiting: set[Future[Outcome]], *, give_up: bool) -> dict[tuple[str, int], Outcome]:
+    def _collect(
+        self, futures: Iterator[Future[Outcome]], ahead: int, *, give_up: bool
+    ) -> dict[tuple[str, int], Outcome]:
+        # No more than `ahead` are handed out unseen: an endpoint that is down is not asked for the whole set first.
         outcomes = {}
+        waiting = set(islice(futures, ahead))
         while waiting:
             done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
             for future in done:
@@ -191,6 +197,7 @@ class _Batch:
                 self._note(outcome)
                 if give_up:
                     self._check_row(outcome)
+            waiting |= set(islice(futures, len(done)))
         return outcomes
 
     def _note(self, outcome: Outcome) -> None:

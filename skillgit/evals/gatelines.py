@@ -55,7 +55,8 @@ def gate_line(record: Record) -> str:
 
 def place(kind: str, step: int | str, epoch: int | str) -> str:
     """Where in a run something happened, in a few words."""
-    return {"step": f"step {step}", "compaction": f"compaction of epoch {epoch}"}.get(kind, f"end of epoch {epoch}")
+    words = {"step": f"step {step}", "lesson": f"lesson {step}", "compaction": f"compaction of epoch {epoch}"}
+    return words.get(kind, f"end of epoch {epoch}")
 
 
 def change_text(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from skillgit.errors import GitError
 from skillgit.git.objects import Commit, write_commits
 from skillgit.git.repository import Repository
+from skillgit.git.skillstore import Place, Version, changes_to
 
 _SIGN_SECONDS = 20  # an agent answers at once; a prompt nobody sees would wait for ever
 
@@ -12,6 +13,19 @@ _SIGN_SECONDS = 20  # an agent answers at once; a prompt nobody sees would wait 
 def wanted(repo: Repository) -> bool:
     """True when `commit.gpgsign` asks for signed commits."""
     return repo.git.text("config", "--type=bool", "--get", "commit.gpgsign", ok=(0, 1)) == "true"
+
+
+def commit_version(repo: Repository, place: Place, version: Version, message: str, parent: str, *, sign: bool) -> str:
+    """A commit of a skill's version on top of `parent`; no ref moves.
+
+    Args:
+        sign: sign it when `commit.gpgsign` asks for it.
+    """
+    draft = Commit(message, (parent,), changes_to(place, version))
+    written = write_commits(repo, [draft], [place.path])[0]
+    if written.at.get(place.path) != version.object:
+        raise GitError(f"the commit of skill object {version.object[:12]} holds another one", why=str(written.at))
+    return resign(repo, written.commit) if sign and wanted(repo) else written.commit
 
 
 def check(repo: Repository) -> None:

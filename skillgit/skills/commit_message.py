@@ -27,6 +27,12 @@ _NUMBERS = ("Skillgit-Step", "Skillgit-Epoch")
 Trailer = tuple[str, str]
 
 
+def subject(skill: str, phrase: str) -> str:
+    """`skill(<name>): <phrase>` in at most 72 characters."""
+    text = f"skill({skill}): {phrase}"
+    return text if len(text) <= SUBJECT else f"{text[: SUBJECT - 1].rstrip()}…"
+
+
 @dataclass(frozen=True)
 class Problem:
     """One finding; `error` stops the commit. `line` is of the message file, 0 when it is about no line of it."""

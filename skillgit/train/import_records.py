@@ -12,10 +12,10 @@ from skillgit.evals.gate import ACCEPTED
 from skillgit.evals.records import merge_lines
 from skillgit.git import notes
 from skillgit.git.skillstore import Place
+from skillgit.skills.commit_message import subject
 from skillgit.skills.edits import Edit
 from skillgit.skills.patch import describe
 from skillgit.tasks.base import digest
-from skillgit.train.messages import subject
 from skillgit.train.published_files import word
 from skillgit.train.published_run import PublishedRun, Tick
 from skillgit.train.published_scores import Scores

@@ -6,18 +6,11 @@ from typing import TYPE_CHECKING
 
 from skillgit.evals import gatelines
 from skillgit.evals.gate import Metric, flips
+from skillgit.skills.commit_message import SUBJECT, subject
 
 if TYPE_CHECKING:
     from skillgit.train.outcome import Outcome
     from skillgit.train.run import Run
-
-_SUBJECT = 72
-
-
-def subject(skill: str, phrase: str) -> str:
-    """`skill(<name>): <phrase>` in at most 72 characters."""
-    text = f"skill({skill}): {phrase}"
-    return text if len(text) <= _SUBJECT else f"{text[: _SUBJECT - 1].rstrip()}…"
 
 
 def commit_message(run: Run, outcome: Outcome) -> str:
@@ -35,7 +28,7 @@ def commit_message(run: Run, outcome: Outcome) -> str:
         "Skillgit-Target": _model(run, "target"),
     }
     name = run.state.skill
-    lines = [subject(name, outcome.titled(_SUBJECT - len(subject(name, "")))), "", body, ""]
+    lines = [subject(name, outcome.titled(SUBJECT - len(subject(name, "")))), "", body, ""]
     return "\n".join([*lines, *(f"{key}: {value}" for key, value in trailers.items()), ""])
 
 

@@ -23,9 +23,8 @@ from skillgit.evals.stats import believable_change
 from skillgit.evals.store import Store, add_up, totals
 from skillgit.events import Sink
 from skillgit.git import notes, signing
-from skillgit.git.objects import Commit, write_commits
 from skillgit.git.repository import Repository
-from skillgit.git.skillstore import Place, Version, changes_to, read_version, with_document
+from skillgit.git.skillstore import Place, Version, read_version, with_document
 from skillgit.optimizer.advisor import Advisor
 from skillgit.optimizer.memory import context_text, meta_text
 from skillgit.skills.document import Document
@@ -125,16 +124,8 @@ class Run:
 
     def commit(self, version: Version, message: str) -> str:
         """A commit of a version on top of the current one, signed when the user signs. No ref moves."""
-        draft = Commit(message, (self.state.current.commit,), changes_to(self.place, version))
-        written = write_commits(self.repo, [draft], [self.place.path])[0]
-        if written.at.get(self.place.path) != version.object:
-            raise GitError(f"the commit of skill object {version.object[:12]} holds another one", why=str(written.at))
-        return signing.resign(self.repo, written.commit) if self.signs else written.commit
-
-    @property
-    def signs(self) -> bool:
-        """Whether commits on the branch are signed."""
-        return self.config.git.sign == "auto" and signing.wanted(self.repo)
+        sign = self.config.git.sign == "auto"
+        return signing.commit_version(self.repo, self.place, version, message, self.state.current.commit, sign=sign)
 
     def record_notes(
         self, measured: Measurement, split: str, tick: Tick, stage: str, gate: Mapping[str, Any] | None = None

@@ -16,6 +16,7 @@ from typing import Any
 from skillgit.config.load import from_resolved, resolved
 from skillgit.config.schema import Config
 from skillgit.errors import ConfigError, GitError, SkillError
+from skillgit.evals.leakage import leak_guard
 from skillgit.evals.records import best_record, task_set_digest
 from skillgit.evals.setup import load_tasks, locate, make_budget, make_rollouts, open_caller, open_store
 from skillgit.evals.store import Store
@@ -33,7 +34,6 @@ from skillgit.optimizer.advisor import Advisor
 from skillgit.tasks.base import Benchmark, Splits, digest
 from skillgit.train import journal
 from skillgit.train.estimate import Estimate, assume, estimate
-from skillgit.train.leakage import leak_guard
 from skillgit.train.plan import Plan, cautions, make_plan
 from skillgit.train.run import Run
 from skillgit.train.state import IMPORTED, Mark, RunState
@@ -41,7 +41,7 @@ from skillgit.train.state import IMPORTED, Mark, RunState
 # Keys that say how calls are made, not what is asked: with another address or more patience a run still goes on.
 _HOW = re.compile(
     r"budget|model\.((optimizer_|target_)?(base_url|api_key_env)|timeout|retries|local\.threads)"
-    r"|env\.(workers|exec_timeout|out_root)|gradient\.analyst_workers|evaluation\.max_error_rate|git\.sign|lint"
+    r"|env\.(workers|exec_timeout|out_root)|gradient\.analyst_workers|evaluation\.max_error_rate|git\.sign|lint|sleep"
 )
 
 

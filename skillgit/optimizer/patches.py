@@ -21,6 +21,7 @@ class Patch:
         patterns: what the analyst saw going wrong, one line each.
         notes: reminders for the appendix, from skill-aware reflection.
         malformed: reasons of proposals that could not be read.
+        tasks: ids of the tasks whose trajectories an analyst was shown.
     """
 
     edits: tuple[Proposal, ...]
@@ -29,6 +30,7 @@ class Patch:
     patterns: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     malformed: tuple[str, ...] = ()
+    tasks: tuple[str, ...] = ()
 
 
 def parse_patch(mode: Mode, value: Mapping[str, Any], source: str, support: int, limit: int | None) -> Patch:
@@ -70,6 +72,7 @@ def concatenate(patches: Sequence[Patch]) -> Patch:
         tuple(p for patch in patches for p in patch.patterns),
         tuple(dict.fromkeys(n for patch in patches for n in patch.notes)),
         tuple(m for patch in patches for m in patch.malformed),
+        tuple(dict.fromkeys(t for patch in patches for t in patch.tasks)),
     )
 
 

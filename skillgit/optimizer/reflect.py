@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -47,8 +48,8 @@ def reflect(
     failures = _groups(config, [o for o in scored if failed(o)], step)
     small = config.optimizer.profile == "small"
     if small:
-        # One rule per analyst: no more analysts than rules this step may add, the commonest failures first.
-        failures = sorted(failures, key=len, reverse=True)[:budget]
+        # One rule per analyst: no more analysts than rules this step may add.
+        failures = _one_of_each(failures)[:budget]
     groups = [("failure", group) for group in failures]
     if not config.gradient.failure_only and not small:
         groups += [("success", group) for group in _groups(config, [o for o in scored if not failed(o)], step + 1)]
@@ -69,7 +70,8 @@ def reflect(
         if reply is None:
             return None
         patch = parse_patch(mode, reply, source, len(group), budget)
-        return patch if takes_notes(config, source) else replace(patch, notes=())
+        notes = patch.notes if takes_notes(config, source) else ()
+        return replace(patch, notes=notes, tasks=tuple(outcome.task.id for outcome in group))
 
     with ThreadPoolExecutor(config.gradient.analyst_workers, "analyst") as pool:
         patches = answered(pool.map(held(analyse), enumerate(groups)))
@@ -89,6 +91,17 @@ def stop_if_many_failed(failures: Sequence[str], calls: int, most: float) -> Non
 def _groups(config: Config, outcomes: Sequence[Outcome], seed: int) -> list[list[Outcome]]:
     gradient = config.gradient
     return minibatches(outcomes, gradient.minibatch_size, config.train.seed + seed, group_by_tag=gradient.group_by_tag)
+
+
+def _one_of_each(groups: Sequence[list[Outcome]]) -> list[list[Outcome]]:
+    """Groups in the order to look at: of every first tag one before a second of any, the larger ones first."""
+    seen: Counter[tuple[str, ...]] = Counter()
+    ranked = []
+    for group in groups:
+        tag = group[0].task.tags[:1]
+        ranked.append((seen[tag], -len(group), group))
+        seen[tag] += 1
+    return [group for *_, group in sorted(ranked, key=lambda entry: entry[:2])]
 
 
 def analyst_request(

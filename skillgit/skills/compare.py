@@ -15,7 +15,11 @@ from skillgit.skills.words import Piece, bag, similarity, word_changes
 
 ChangeKind = Literal["added", "removed", "reworded", "moved", "moved+reworded"]
 
-REGION_NAMES: Mapping[Kind, str] = {"SLOW_UPDATE": "guidance block", "APPENDIX": "appendix"}
+REGION_NAMES: Mapping[Kind, str] = {
+    "SLOW_UPDATE": "guidance block",
+    "APPENDIX": "appendix",
+    "LEARNED": "learned block",
+}
 
 
 @dataclass(frozen=True)

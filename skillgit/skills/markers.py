@@ -14,7 +14,7 @@ from typing import Literal, get_args
 
 from skillgit.skills.markdown import matches_in_code
 
-Kind = Literal["SLOW_UPDATE", "APPENDIX"]
+Kind = Literal["SLOW_UPDATE", "APPENDIX", "LEARNED"]
 Span = tuple[int, int]
 
 KINDS: tuple[Kind, ...] = get_args(Kind)

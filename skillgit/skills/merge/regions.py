@@ -16,14 +16,14 @@ _Parts = tuple[str, str, str]
 def merge_region(kind: str, base: Block | None, ours: Block, theirs: Block, place: Place, markers: Markers) -> Piece:
     """Merge a region that both sides have.
 
-    SLOW_UPDATE is written anew each time, so two versions of it conflict as a whole. APPENDIX is a list that its owner
-    only adds to, so the lines of both are kept.
+    SLOW_UPDATE is written anew each time, so two versions of it conflict as a whole. APPENDIX and LEARNED are lists of
+    rules, so the rules of both are kept.
     """
     text = choose(base.text if base else None, ours.text, theirs.text)
     if text is not None:
         return Piece("region", text, place)
     sides = [_parts(block.text) for block in (ours, theirs)]
-    if kind == "APPENDIX":
+    if kind != "SLOW_UPDATE":
         inner, conflicts = _united(_parts(base.text)[1] if base else "", sides[0][1], sides[1][1], markers), 0
     else:
         inner, conflicts = markers.around(sides[0][1], sides[1][1]), 1

@@ -31,6 +31,10 @@ _GROUPS = {
         "best": ("skillgit.cli.best", "Print (or export) the best version of a run."),
         "import-run": ("skillgit.cli.import_run", "Import the output directory of a SkillOpt run."),
     },
+    "Sleep": {
+        "sleep": ("skillgit.cli.sleep", "Learn from coding-agent sessions: proposals as branches."),
+        "mcp": ("skillgit.cli.mcp", "Serve read tools and nights to an agent (Model Context Protocol)."),
+    },
     "Review": {
         "status": ("skillgit.cli.status", "List training runs, and what agents have installed."),
         "log": ("skillgit.cli.log", "List a skill's versions with their scores."),

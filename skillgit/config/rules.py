@@ -20,6 +20,7 @@ _CHOICES = {
     "env.split_mode": ("", "ratio", "split_dir"),
     "git.sign": ("auto", "never"),
     "git.push_gate": ("off", "warn", "block"),
+    "sleep.miner": ("auto", "heuristic", "llm"),
     **dict.fromkeys(
         ("model.thinking", "model.optimizer_thinking", "model.target_thinking"),
         ("", "server_default", "enabled", "disabled"),
@@ -73,6 +74,20 @@ _RANGES: dict[str, tuple[float, float]] = {
     "budget.tokens": (0, float("inf")),
     "budget.cost": (0, float("inf")),
     "budget.time": (0, float("inf")),
+    "sleep.lookback_hours": (0, float("inf")),
+    "sleep.keep_days": (1, float("inf")),
+    "sleep.max_sessions": (0, float("inf")),
+    "sleep.max_tasks": (1, float("inf")),
+    "sleep.val_fraction": (0, 1),
+    "sleep.test_fraction": (0, 1),
+    "sleep.min_val": (1, float("inf")),
+    "sleep.edit_budget": (1, float("inf")),
+    "sleep.rollouts": (1, 100),
+    "sleep.dream_factor": (0, 20),
+    "sleep.recall": (0, 1000),
+    "sleep.hour": (-1, 23),
+    "sleep.min_sessions": (0, float("inf")),
+    "sleep.quiet_minutes": (0, float("inf")),
 }
 
 
@@ -104,6 +119,12 @@ def check(config: Config, where: Mapping[str, str]) -> None:
                 where=where.get(f"optimizer.{key}", ""),
                 fix="use the standard profile, or leave it out",
             )
+    if config.sleep.val_fraction + config.sleep.test_fraction >= 1:
+        raise ConfigError(
+            "sleep.val_fraction and sleep.test_fraction leave nothing to learn from",
+            where=where.get("sleep.val_fraction", "") or where.get("sleep.test_fraction", ""),
+            fix="their sum must be below 1",
+        )
     # A rate below the default floor is a constant schedule; only a stated floor can be wrong.
     if "optimizer.min_learning_rate" in where and optimizer.min_learning_rate > optimizer.learning_rate:
         raise ConfigError(

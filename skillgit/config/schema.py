@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from skillgit.config.models import Model
+from skillgit.config.sleep import Sleep
 
 
 @dataclass(frozen=True)
@@ -254,3 +255,4 @@ class Config:
     lint: Lint = Lint()
     budget: Budget = Budget()
     git: GitSection = GitSection()
+    sleep: Sleep = field(default_factory=Sleep)

@@ -11,7 +11,7 @@ from skillgit.git.deploy import folder
 from tests.conftest import git
 
 FOLDER = ".claude/skills/greeter"
-NOTHING: dict = {"runs": [], "unreadable": [], "folders": [], "unmeasured": []}
+NOTHING: dict = {"runs": [], "unreadable": [], "folders": [], "unmeasured": [], "proposals": []}
 
 
 def _status(skillgit, folder: Path, *args: str) -> dict:

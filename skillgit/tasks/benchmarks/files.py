@@ -46,11 +46,12 @@ class TaskFiles:
 
     def rollout(self, task: Task, skill: str, ask: Ask) -> Trajectory:
         """One request. Without a skill there is no system turn, for it does nothing but introduce the skill."""
-        turns, cut = ask_once(_messages(task, skill), self._limit, ask)
+        turns, cut = ask_once(messages(task, skill), self._limit, ask)
         return trajectory(turns, judges.score(task, turns[-1].content), cut)
 
 
-def _messages(task: Task, skill: str) -> tuple[Message, ...]:
+def messages(task: Task, skill: str) -> tuple[Message, ...]:
+    """What the target is sent: the skill, when there is one, then the task."""
     turns = render("target", skill=skill, task=task_text(task))
     return turns if skill.strip() else tuple(turn for turn in turns if turn.role != "system")
 

@@ -1,0 +1,72 @@
+"""What a lesson must not carry into a document: parts of tasks, answers, credentials; and how long it may be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from skillgit.config.schema import Leaks
+from skillgit.skills.edits import Guard
+from skillgit.skills.leaks import LeakIndex, LeakKind, new_leaks
+from skillgit.skills.secrets import find_secrets
+from skillgit.sleep.mine.base import MinedTask
+
+MOST_CHARS = 1200
+"""Most characters that one lesson may add: a longer one is an essay, and nobody would review it."""
+
+
+def lesson_guard(tasks: Sequence[MinedTask], switches: Leaks) -> Guard:
+    """Refuses a change that leaks, that brings a credential, or that is too long or removes too much.
+
+    The words by which people corrected an answer are no secret, even where they serve as a rubric: they are what a
+    rule is made of.
+    """
+    index = _index(tasks, switches)
+
+    def guard(before: str, after: str) -> str:
+        if len(after) - len(before) > MOST_CHARS:
+            return f"it adds more than {MOST_CHARS} characters"
+        if len(before) - len(after) > MOST_CHARS:
+            return f"it removes more than {MOST_CHARS} characters"
+        known = {before[hit.start : hit.end] for hit in find_secrets(before)}
+        if hits := [hit for hit in find_secrets(after) if after[hit.start : hit.end] not in known]:
+            return f"it holds what looks like a credential: {hits[0].name}"
+        return "; ".join(leak.reason for leak in new_leaks(index, before, after)) if index else ""
+
+    return guard
+
+
+def _index(tasks: Sequence[MinedTask], switches: Leaks) -> LeakIndex | None:
+    enabled: dict[LeakKind, bool] = {
+        "grader": switches.grader,
+        "span": switches.span,
+        "reference": switches.reference,
+    }
+    kinds = frozenset(kind for kind, on in enabled.items() if on)
+    if not kinds:
+        return None
+    return LeakIndex.build(
+        [pair for mined in tasks for pair in _graders(mined)],
+        [pair for mined in tasks for pair in _texts(mined)],
+        [(answer, _source(mined)) for mined in tasks if mined.split != "train" for answer in mined.task.answers],
+        kinds=kinds,
+    )
+
+
+def _graders(mined: MinedTask) -> Iterator[tuple[str, str]]:
+    judge = mined.task.judge
+    for check in judge.get("checks") or ():
+        if isinstance(check.get("arg"), str):
+            yield check["arg"], _source(mined)
+    rubric = judge.get("rubric")
+    if rubric and not any(words in rubric for words in mined.said):
+        yield rubric, _source(mined)
+
+
+def _texts(mined: MinedTask) -> Iterator[tuple[str, str]]:
+    for text in (mined.task.input, mined.task.context, *mined.task.answers):
+        if text:
+            yield text, _source(mined)
+
+
+def _source(mined: MinedTask) -> str:
+    return f"{mined.split} task {mined.task.id}"

@@ -1,0 +1,15 @@
+"""What later nights should not propose again, and how they know it."""
+
+from __future__ import annotations
+
+from skillgit.git.repository import Repository
+from skillgit.sleep.proposals.ledger import Rejected, add, recorded
+from skillgit.sleep.proposals.likeness import is_known
+from skillgit.sleep.proposals.states import dropped
+
+__all__ = ["Rejected", "add", "is_known", "read"]
+
+
+def read(repo: Repository, skill: str) -> list[Rejected]:
+    """Lessons of a skill that were turned down: by the gate, by a person with the reason, or with a deleted branch."""
+    return [*recorded(repo, skill), *dropped(repo, skill)]

@@ -109,7 +109,8 @@ def _cells(facts: Mapping[str, Any]) -> tuple[str, ...]:
 def _who(facts: Mapping[str, Any]) -> str:
     """The step, the night, or the person."""
     if facts["run"]:
-        return one_line(facts["run"] if facts["step"] is None else f"{facts['run']} step {facts['step']}")
+        name, place = (f"night {facts['run']}", "lesson") if facts["evidence"] else (facts["run"], "step")
+        return one_line(name if facts["step"] is None else f"{name} {place} {facts['step']}")
     return f"sleep: {one_line(facts['evidence'])}" if facts["evidence"] else one_line(facts["author"])
 
 

@@ -23,7 +23,8 @@ _HEADER = ("skill", "agents", "state", "val", "HEAD", "folder")
 @json_option
 @pass_app
 def status(app: App, skill: str, as_json: bool) -> None:
-    """List the training runs of SKILL (or of every skill), what agents have of it, and what was never measured.
+    """List the training runs of SKILL (or of every skill), proposals that wait, what agents have of it, and what was
+    never measured.
 
     \b
     Folders of agents, in this repository and in the home folder:
@@ -38,7 +39,7 @@ def status(app: App, skill: str, as_json: bool) -> None:
       unreadable  see the reason beside it
     """
     from skillgit.report import deployed, history
-    from skillgit.report.unmeasured import unmeasured
+    from skillgit.report.sleep.proposals import overview
     from skillgit.train.journal import read_states
 
     repo = app.repo()
@@ -52,20 +53,27 @@ def status(app: App, skill: str, as_json: bool) -> None:
     ]
     places = deployed.places(repo)
     folders = deployed.deployed(repo, places, skill)
-    open_ = unmeasured(repo, [place for place in places.values() if skill in ("", place.name)])
+    proposals, open_ = overview(repo, places.values(), skill)
     if as_json:
-        print_json({"runs": runs, "unreadable": unreadable, "folders": folders, "unmeasured": open_})
+        found = {"runs": runs, "unreadable": unreadable, "folders": folders, "unmeasured": open_}
+        print_json(found | {"proposals": proposals})
         return
     _print_runs(app, runs)
     for bad in unreadable:
         where = f"{plain(bad['skill'])}  {plain(bad['run'])}"
         app.console().print(f"{where}  [bold]unreadable[/]  {plain(bad['why'])}")
     _print_folders(folders)
+    for row in proposals:
+        stale = "; the skill has changed since" if row["stale"] else ""
+        app.console().print(
+            f"{plain(row['skill'])}  proposal {plain(row['night'])} waits: "
+            f"{row['waiting']} of {row['lessons']} lessons, {row['verdict']}{stale}\n  go on: {plain(row['next'])}"
+        )
     for row in open_:
         last = row["measured"]
+        earlier = f"; {last['commit'][:10]} had val {score({'hard': last['val']})}" if last else ""
         app.console().print(
-            f"{plain(row['skill'])}  HEAD's version was never measured; {last['commit'][:10]} had "
-            f"val {score({'hard': last['val']})}\n  go on: {plain(row['next'])}"
+            f"{plain(row['skill'])}  HEAD's version was never measured{earlier}\n  go on: {plain(row['next'])}"
         )
 
 

@@ -159,13 +159,13 @@ def _merge(repo: Repository, path: str, sides: Sides) -> Entry | Conflict | None
     base, ours, theirs = (data or b"" for data in _bytes(repo, [sides.base, sides.ours, sides.theirs]))
     if any(b"\0" in data for data in (base, ours, theirs)):
         return Conflict(path, "it is binary and has changed since")
-    text, clean = _merge_text(path, (base, ours, theirs))
+    text, clean = merge_text(path, (base, ours, theirs))
     if not clean:
         return Conflict(path, "later edits touched the same lines", text.decode("utf-8", "replace"))
     return Entry(mode, text)
 
 
-def _merge_text(path: str, sides: tuple[bytes, bytes, bytes]) -> tuple[bytes, bool]:
+def merge_text(path: str, sides: tuple[bytes, bytes, bytes]) -> tuple[bytes, bool]:
     """Base, ours and theirs merged, and whether there was no conflict: rule by rule, or else line by line."""
     if path.lower().endswith(".md"):
         try:

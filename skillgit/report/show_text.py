@@ -22,13 +22,21 @@ def lines(shown: Mapping[str, Any]) -> Iterator[Line]:
     yield from _tasks(shown)
     if several:
         name, run = one_line(shown["skill"]), one_line(shown["run"])
-        yield "", f"what each step did: skillgit log {name}, then skillgit show {run}:STEP"
+        if not _of_night(shown):
+            yield "", f"what each step did: skillgit log {name}, then skillgit show {run}:STEP"
     else:
         yield from _learning(shown)
     missing = [shown["missing_run"]] if shown["missing_run"] else []
     yield from (("faint", line) for line in problems(shown["skill"], missing, shown["unreadable"]))
-    if shown["run"] and not shown["missing_run"]:
+    if _of_night(shown):
+        yield "faint", f"the whole night: skillgit sleep show {one_line(shown['skill'])}/{one_line(shown['run'])}"
+    elif shown["run"] and not shown["missing_run"]:
         yield "faint", f"what was tried and not accepted: skillgit log {one_line(shown['skill'])} --rejected"
+
+
+def _of_night(shown: Mapping[str, Any]) -> bool:
+    """True for a lesson of a night, and for what brings some."""
+    return bool(shown["step"].get("kind") == "lesson")
 
 
 def _several(shown: Mapping[str, Any]) -> bool:
@@ -52,7 +60,7 @@ def _learning(shown: Mapping[str, Any]) -> Iterator[Line]:
         yield "title", "why"
         yield from (("", f"  {line}") for line in visible(str(step["reasoning"])).split("\n"))
     if step.get("patterns"):
-        yield "title", "failures"
+        yield "title", "evidence" if _of_night(shown) else "failures"
         yield from (("", f"  - {one_line(str(pattern))}") for pattern in step["patterns"])
     yield from _edits(step)
     yield from _usage(shown)
@@ -68,8 +76,9 @@ def _head(shown: Mapping[str, Any]) -> Iterator[Line]:
     if len(shown["parents"]) > 1:
         yield "", f"  merge of {', '.join(parent[:10] for parent in shown['parents'])}; compared with the first"
     if run:
-        at = "" if step.get("step") is None else f", {'steps up to' if _several(shown) else 'step'} {step['step']}"
-        yield "", f"  run       {one_line(run)}{at}"
+        what, place = ("night", "lesson") if _of_night(shown) else ("run", "step")
+        at = "" if step.get("step") is None else f", {f'{place}s up to' if _several(shown) else place} {step['step']}"
+        yield "", f"  {what:<10}{one_line(run)}{at}"
     if shown["commit"] and shown["base"] == shown["object"]:
         yield "", "  the skill is the same as before this commit"
 

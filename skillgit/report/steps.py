@@ -13,6 +13,7 @@ from skillgit.git.history import Logged
 from skillgit.git.objects import read_blobs
 from skillgit.git.repository import Repository
 from skillgit.report.safe import one_line
+from skillgit.report.sleep.lessons import lesson_records
 from skillgit.train import journal
 from skillgit.train.state import journal_ref
 
@@ -72,22 +73,16 @@ class StepRecords:
     def _steps(self, run: str) -> _Steps:
         if run not in self._read:
             tip = self._tips.get(run)
-            if tip is None:
+            night = {} if tip else lesson_records(self.repo, self.skill, run)
+            if tip is None and not night:
                 self.missing.append(run)
-            self._read[run] = self._read_journal(run, tip) if tip else _Steps()
+            self._read[run] = self._read_journal(run, tip) if tip else _by_commit_and_object(night)
         return self._read[run]
 
     def _read_journal(self, run: str, tip: str) -> _Steps:
         found = journal.read_steps(self.repo, tip)
         self.unreadable += [{"run": run, "file": path, "why": why} for path, why in found.unreadable.items()]
-        steps = found.records.values()
-        measured = [step for step in steps if _measured(step) and step["kind"] != "baseline"]
-        return _Steps(
-            found.records,
-            {step["commit"]: step for step in steps if step.get("commit")},
-            # Of a candidate proposed twice, the step that took it counts.
-            {step["record"]["skill"]: step for step in sorted(measured, key=lambda step: bool(step.get("commit")))},
-        )
+        return _by_commit_and_object(found.records)
 
 
 def problems(skill: str, missing: Sequence[str], unreadable: Sequence[Mapping[str, str]]) -> list[str]:
@@ -110,6 +105,17 @@ class _Steps:
     records: Mapping[str, dict[str, Any]] = field(default_factory=dict)
     by_commit: Mapping[str, dict[str, Any]] = field(default_factory=dict)
     by_object: Mapping[str, dict[str, Any]] = field(default_factory=dict)
+
+
+def _by_commit_and_object(records: Mapping[str, dict[str, Any]]) -> _Steps:
+    steps = records.values()
+    measured = [step for step in steps if _measured(step) and step["kind"] != "baseline"]
+    return _Steps(
+        records,
+        {step["commit"]: step for step in steps if step.get("commit")},
+        # Of a candidate proposed twice, the step that took it counts.
+        {step["record"]["skill"]: step for step in sorted(measured, key=lambda step: bool(step.get("commit")))},
+    )
 
 
 def _measured(step: Mapping[str, Any]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from skillgit.evals.evidence import read_evidence
@@ -13,9 +13,13 @@ from skillgit.git.repository import Repository
 from skillgit.git.skillstore import Place
 
 
-def unmeasured(repo: Repository, skills: Iterable[Place]) -> list[dict[str, Any]]:
-    """Each skill of HEAD without a record on val, with its newest version that has one and the command that helps."""
-    if repo.resolve(notes.EVALS) is None:
+def unmeasured(repo: Repository, skills: Iterable[Place], learned: Collection[str] = ()) -> list[dict[str, Any]]:
+    """Each skill of HEAD without a record on val, with its newest version that has one and the command that helps.
+
+    Args:
+        learned: paths of skills with adopted lessons; they count even when no version of them was ever measured.
+    """
+    if not learned and repo.resolve(notes.EVALS) is None:
         return []
     all_ = list(skills)
     heads = resolve_many(repo, [f"HEAD:{place.path}" for place in all_])
@@ -28,21 +32,20 @@ def unmeasured(repo: Repository, skills: Iterable[Place]) -> list[dict[str, Any]
     if not left:
         return []
     past = objects_of(repo, list(left), ["HEAD"])
-    noted = notes.table(repo, notes.EVALS)
+    noted = notes.table(repo, notes.EVALS) if repo.resolve(notes.EVALS) else {}
     evidence = read_evidence(repo, [name for seen in past.values() for name in seen if name in noted])
     rows = []
     for path, (place, name) in left.items():
         earlier = next((o for o in past[path] if o in evidence and evidence[o].record("val")), None)
         if earlier:
             record = evidence[earlier].record("val") or {}
-            rows.append(_row(place, name, past[path][earlier].commit, earlier, record.get("score")))
+            told = {"object": earlier, "commit": past[path][earlier].commit, "val": record.get("score")}
+            rows.append(_row(place, name, told))
+        elif path in learned:
+            rows.append(_row(place, name, None))
     return rows
 
 
-def _row(place: Place, name: str, commit: str, earlier: str, val: float | None) -> dict[str, Any]:
-    return {
-        "skill": place.name,
-        "object": name,
-        "measured": {"object": earlier, "commit": commit, "val": val},
-        "next": f"skillgit eval {place.name}",
-    }
+def _row(place: Place, name: str, measured: dict[str, Any] | None) -> dict[str, Any]:
+    given = place.path if place.path == place.document else place.name
+    return {"skill": place.name, "object": name, "measured": measured, "next": f"skillgit eval {given}"}

@@ -12,7 +12,7 @@ from skillgit.git.repository import Repository
 from skillgit.git.sync.notes import Say, is_ancestor
 from skillgit.git.sync.transport import fetch, push, remote_refs
 
-RUNS, REJECTED = "refs/skillgit/runs/", "refs/skillgit/rejected/"
+RUNS, REJECTED, NIGHTS = "refs/skillgit/runs/", "refs/skillgit/rejected/", "refs/skillgit/nights/"
 
 Action = Literal["received", "sent", "diverged", "in use", "moved meanwhile", "refused"]
 
@@ -33,8 +33,8 @@ def sync_runs(repo: Repository, remote: str, say: Say, *, dry_run: bool = False)
         GitError: the remote cannot be used.
     """
     say(f"fetching journals from {remote}")
-    theirs = {ref: tip for ref, tip in remote_refs(repo, remote, (RUNS, REJECTED)).items() if _is_ours(ref)}
-    ours = repo.refs(RUNS, REJECTED)
+    theirs = {ref: tip for ref, tip in remote_refs(repo, remote, (RUNS, REJECTED, NIGHTS)).items() if _is_ours(ref)}
+    ours = repo.refs(RUNS, REJECTED, NIGHTS)
     fetch(repo, remote, {ref: tip for ref, tip in theirs.items() if ours.get(ref) != tip})
     actions = {ref: action for ref in {**ours, **theirs} if (action := _action(repo, ref, ours, theirs))}
     if not dry_run:
@@ -48,7 +48,7 @@ def sync_runs(repo: Repository, remote: str, say: Say, *, dry_run: bool = False)
 
 
 def _is_ours(ref: str) -> bool:
-    """True for `refs/skillgit/runs/<skill>/<run>` and `refs/skillgit/rejected/<skill>`."""
+    """True for `refs/skillgit/runs/<skill>/<run>`, `refs/skillgit/rejected/<skill>` and `…/nights/<skill>`."""
     return ref.count("/") == (4 if ref.startswith(RUNS) else 3)
 
 

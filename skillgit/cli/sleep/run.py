@@ -56,6 +56,7 @@ def run(app: App, /, **options: Any) -> None:
       skillgit sleep run --tasks-file tasks.jsonl
     """
     from skillgit.sleep.night.start import plan, run_nights
+    from skillgit.sleep.watch.nights import seen
 
     repo = app.repo()
     config = _config(app, repo, options)
@@ -70,6 +71,8 @@ def run(app: App, /, **options: Any) -> None:
         else:
             records = run_nights(repo, config, sink, reviewed=reviewed, only=options["skills"], again=options["again"])
             done = len(records)
+            if reviewed is None and not options["skills"]:
+                seen(repo)
     finally:
         if close := getattr(sink, "close", None):
             close()

@@ -26,6 +26,8 @@ _MACHINES = frozenset({"headless", "sidechain", "sub_agent"})
 _WHOLE = frozenset({"own", "other_agent", "pattern"})
 _NAMES = {"skills": 50, "tools": 100, "files": 200}
 _NAME_CHARS = 400
+_PATH_CHARS = 4096
+_ID_CHARS = 200
 _END_OF_TIME = 253_402_300_800.0  # the year 10000
 
 
@@ -68,7 +70,7 @@ class Intake:
         """
         self._archive, self._rows, self._rules = archive, archive.rows, rules
         self._source, self._file, self._old = source, file, old
-        self._name = lru_cache(10_000)(self._plain_name)
+        self._known_name = lru_cache(10_000)(self._plain_name)
         self._known = archive.damage_of(source, file)
         self._damage: Counter[str] = Counter()
         self._add: bool | None = None
@@ -120,9 +122,10 @@ class Intake:
             if record.cwd:
                 folders.setdefault(record.session, record.cwd)
         for record in records:
-            row = rows.get(record.session)
+            name = _brief(record.session)
+            row = rows.get(name)
             if row is None:
-                row = rows[record.session] = self._rows.row(self._source, clean(record.session))
+                row = rows[name] = self._rows.row(self._source, name)
             self._place(row, record.cwd or ("" if row.cwd else folders.get(record.session, "")))
             self._record(row, record)
         for row in rows.values():
@@ -140,7 +143,7 @@ class Intake:
         if not known or not outside:
             row.reason = "own" if cwd and own_folder(cwd) else outside
         if not row.cwd or not outside:
-            row.cwd, row.project = clean(cwd), clean(self._rules.projects.project_of(cwd))
+            row.cwd, row.project = (clip(clean(at), _PATH_CHARS) for at in (cwd, self._rules.projects.project_of(cwd)))
 
     def _record(self, row: Row, record: Record) -> None:
         spoken = record.role != "none" and bool(record.text.strip() or record.reason or record.failed)
@@ -198,6 +201,9 @@ class Intake:
             if name and name not in known and len(known) < most:
                 known.append(name)
 
+    def _name(self, text: str) -> str:
+        return self._known_name(text) if len(text) <= _NAME_CHARS else self._plain_name(text)
+
     def _plain_name(self, text: str) -> str:
         """A name or path as it may be stored."""
         return clip(self._rules.redacted(clean(text)), _NAME_CHARS) if text else ""
@@ -219,6 +225,11 @@ class Intake:
         if surplus > 0:
             self._rows.cut(row.number, MOST_TURNS // 2, surplus)
             row.turns, row.cut = MOST_TURNS, row.cut + surplus
+
+
+def _brief(session: str) -> str:
+    """A session's id, and what stands for one that is no id but a text."""
+    return clean(session) if len(session) <= _ID_CHARS else key_of("", session).hex()
 
 
 def _time(record: Record) -> float | None:

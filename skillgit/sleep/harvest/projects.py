@@ -41,7 +41,7 @@ class Projects:
 
         A folder that is not absolute here (recorded on another system, say) is returned as it is.
         """
-        if not Path(cwd).is_absolute():
+        if not _can_be(cwd):
             return cwd
         if cwd not in self._found:
             self._found[cwd] = str(self._look(_real(Path(cwd))))
@@ -60,7 +60,7 @@ class Projects:
             return ""
         if scope not in self._scopes:
             self._scopes[scope] = () if scope == "repository" else self._folders(scope)
-        if not Path(cwd).is_absolute():
+        if not _can_be(cwd):
             return "other_project" if cwd else "no_project"
         project = Path(self.project_of(cwd))
         if scope == "repository":
@@ -110,7 +110,7 @@ def _main_top(common: Path, place: Path) -> Path:
     """
     if common.name == ".git":
         return common.parent
-    return common if common == place or (_git_dir(place) / "commondir").is_file() else place
+    return common if common == place or _is_file(_git_dir(place) / "commondir") else place
 
 
 def _linked(common: Path) -> frozenset[Path]:
@@ -126,25 +126,40 @@ def _linked(common: Path) -> frozenset[Path]:
 def _common_dir(top: Path) -> Path | None:
     """The git folder shared by all worktrees of the repository whose top this is; `None` when it is no top."""
     own = _git_dir(top)
-    if not (own / "HEAD").is_file():
+    if not _is_file(own / "HEAD"):
         return None
     return _real(own / _read_link(own / "commondir"))
 
 
 def _git_dir(top: Path) -> Path:
     git = top / ".git"
-    return _real(top / _read_link(git).removeprefix("gitdir:").strip()) if git.is_file() else git
+    return _real(top / _read_link(git).removeprefix("gitdir:").strip()) if _is_file(git) else git
 
 
 def _read_link(file: Path) -> str:
     """The path that a small file holds; blank when there is none."""
-    if not file.is_file():  # opening a named pipe would wait for a writer
+    if not _is_file(file):  # opening a named pipe would wait for a writer
         return ""
     try:
         with file.open("rb") as stream:
             return os.fsdecode(stream.read(_LONGEST_LINK)).replace("\0", "").strip()
     except OSError:  # not ours to read, so it says nothing
         return ""
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # a folder that we may not look into, or a name that is too long
+        return False
+
+
+def _can_be(cwd: str) -> bool:
+    """Whether this system can have such a folder. What a transcript says may be anything."""
+    try:
+        return Path(cwd).is_absolute() and b"\0" not in os.fsencode(cwd)
+    except UnicodeEncodeError:
+        return False
 
 
 def _real(path: Path) -> Path:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import heapq
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import chain, zip_longest
@@ -46,6 +46,11 @@ class Essence:
         return cls(tuple(word for word in words if word not in _EMPTY) or tuple(words))
 
 
+def facts(essence: Essence) -> tuple[str, ...]:
+    """Numbers, signs and negations of a text, sorted; texts that ask for the same have the same ones."""
+    return tuple(sorted(word for word in essence.words if _FACT.search(word) or word in NEGATIONS))
+
+
 def content_words(text: str) -> set[str]:
     """The words of a text that tell what it is about."""
     words = {word for word in words_of(text) if len(word) > 2 or not word.isascii()}
@@ -59,10 +64,10 @@ def near(one: Essence, other: Essence) -> bool:
 
 def same(one: Essence, other: Essence) -> bool:
     """Whether two texts that are near ask for the same thing. Numbers, signs and the order of words are facts."""
-    left, right = Counter(one.words), Counter(other.words)
-    alone, others = _facts(left - right), _facts(right - left)
-    if any(_FACT.search(word) or word in NEGATIONS for word in (*alone, *others)):
+    if facts(one) != facts(other):
         return False
+    left, right = Counter(one.words), Counter(other.words)
+    alone, others = _telling(left - right), _telling(right - left)
     shared = (left & right).keys() - SMALL
     if [word for word in one.words if word in shared] != [word for word in other.words if word in shared]:
         return False
@@ -71,11 +76,19 @@ def same(one: Essence, other: Essence) -> bool:
     return all(a and b and _spelled(a, b) for a, b in zip_longest(alone, others))
 
 
-def near_pairs(essences: Sequence[Essence]) -> Iterator[tuple[int, int]]:
+def never(one: int, other: int) -> bool:  # noqa: ARG001 - the shape of what leaves pairs out
+    """Leaves no pair out."""
+    return False
+
+
+def near_pairs(essences: Sequence[Essence], left_out: Callable[[int, int], bool] = never) -> Iterator[tuple[int, int]]:
     """Every pair of indexes whose texts are near, each once; the time is about linear in the number of texts.
 
     Of a text at most `d` words are missing in one that is near. So the two share `k` words among the `d + k` that are
     rarest in each, and only texts that do are compared.
+
+    Args:
+        left_out: pairs that need not be compared; asked when it is their turn.
     """
     bags = [_numbered(essence.words) for essence in essences]
     rarity = Counter(word for bag in bags for word in bag)
@@ -86,28 +99,43 @@ def near_pairs(essences: Sequence[Essence]) -> Iterator[tuple[int, int]]:
         shared = Counter(chain.from_iterable(seen.get(word, ()) for word in rarest))
         often = (there for there, times in shared.items() if times >= enough[here] or times >= enough[there])
         for there in (there for there in often if _may_be_near(len(bag), len(bags[there]))):
-            if _near(essences[here], essences[there], len(bag & bags[there])):
+            if not left_out(there, here) and _near(essences[here], essences[there], len(bag & bags[there])):
                 yield there, here
         for word in rarest:
             seen.setdefault(word, []).append(here)
 
 
-def united(count: int, pairs: Iterator[tuple[int, int]]) -> list[list[int]]:
-    """The groups that pairs make of `count` things, each in ascending order, ordered by their first."""
-    leader = list(range(count))
+class Groups:
+    """Things that are put together pair by pair (union-find).
 
-    def lead(at: int) -> int:
+    Args:
+        count: of things; each begins alone.
+    """
+
+    def __init__(self, count: int) -> None:
+        self._leader = list(range(count))
+
+    def unite(self, one: int, other: int) -> None:
+        """Put two things, and all that is with either, together."""
+        low, high = sorted((self._lead(one), self._lead(other)))
+        self._leader[high] = low
+
+    def together(self, one: int, other: int) -> bool:
+        """Whether two things are in one group."""
+        return self._lead(one) == self._lead(other)
+
+    def all(self) -> list[list[int]]:
+        """The groups, each in ascending order, ordered by their first."""
+        groups: dict[int, list[int]] = {}
+        for at in range(len(self._leader)):
+            groups.setdefault(self._lead(at), []).append(at)
+        return list(groups.values())
+
+    def _lead(self, at: int) -> int:
+        leader = self._leader
         while leader[at] != at:
             leader[at] = at = leader[leader[at]]
         return at
-
-    for one, other in pairs:
-        low, high = sorted((lead(one), lead(other)))
-        leader[high] = low
-    groups: dict[int, list[int]] = {}
-    for at in range(count):
-        groups.setdefault(lead(at), []).append(at)
-    return list(groups.values())
 
 
 def indexes(essences: Sequence[Essence]) -> Mapping[Essence, list[int]]:
@@ -147,7 +175,7 @@ def _numbered(words: Sequence[str]) -> set[tuple[str, int]]:
     return bag
 
 
-def _facts(words: Counter[str]) -> list[str]:
+def _telling(words: Counter[str]) -> list[str]:
     return sorted(word for word in words.elements() if word not in SMALL)
 
 

@@ -23,7 +23,9 @@ _SAID_CHARS = 600  # of one correction; what is longer was hardly typed
 _FEWEST_WORDS = 3  # a turn of fewer words asks for nothing that can be understood alone
 _LEANING = 8  # a later request of fewer words is understood only after the one before it
 _REPLY_WORDS = 12  # most words of a turn that answers a question of the agent's
-_PASTED = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|^[ \t]*>[^\n]*$|<(\w[\w-]*)>.*?</\1>", re.DOTALL | re.MULTILINE)
+_PASTED = re.compile(
+    r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|^[ \t]*>[^\n]*$|<(\w[\w-]*)>.*?</\1>", re.DOTALL | re.MULTILINE
+)
 _CLAUSE = re.compile(r"[,.!?;:。！？，；\n]+")
 
 
@@ -33,7 +35,7 @@ class Ask:
 
     Attributes:
         number: its place among the asks of the session, from 0.
-        request: what was asked, with answers to questions that the agent had first.
+        request: what was asked.
         context: the request before it, where this one is too short to be understood without.
         said: own words of the person who corrected an answer, without what was pasted; oldest first.
         last: the last answer, whatever the person thought of it.
@@ -149,9 +151,9 @@ def _ask(session: Session, number: int, turns: Sequence[Turn], request: str, bef
         session,
         number,
         request,
-        before if leaning else "",
-        tuple(dict.fromkeys(text for text in words if len(words_of(text)) > 1)),
-        next((turn.text for turn in reversed(turns) if turn.role == "assistant"), ""),
+        context=before if leaning else "",
+        said=tuple(dict.fromkeys(text for text in words if len(words_of(text)) > 1)),
+        last=next((turn.text for turn in reversed(turns) if turn.role == "assistant"), ""),
         outcome=signals.outcome(turns, config.negative, config.positive),
         at=turns[0].at,
     )
@@ -160,10 +162,10 @@ def _ask(session: Session, number: int, turns: Sequence[Turn], request: str, bef
 
 def _with_answer(ask: Ask, turns: Sequence[Turn], corrections: Sequence[int], config: Sleep) -> Ask:
     """With the answer that was praised last, or at which corrections ended, unless a correction followed."""
-    praised = signals.accepted(turns, config.negative, config.positive)
-    taken = praised or signals.settled(turns, config.negative, config.positive)
-    if not taken or any(at > taken[-1] for at in corrections):
+    phrases = config.negative, config.positive
+    taken = max((*signals.accepted(turns, *phrases), *signals.settled(turns, *phrases)), default=-1)
+    if taken < 0 or any(at > taken for at in corrections):
         return ask
-    answer = turns[taken[-1]].text
+    answer = turns[taken].text
     value = exact_answer(answer, ask.text, corrected=bool(corrections), tools=bool(ask.session.tools))
     return replace(ask, answer=answer, exact=value, corrected=bool(corrections))

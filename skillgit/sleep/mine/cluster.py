@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-from skillgit.sleep.mine.alike import Essence, indexes, near_pairs, same, united
+from skillgit.sleep.mine.alike import Essence, Groups, facts, indexes, near_pairs, same
 from skillgit.sleep.mine.asks import Ask
 from skillgit.tasks.base import Task
 
@@ -22,8 +22,15 @@ def clusters(asks: Sequence[Ask]) -> list[Cluster]:
     places = indexes([Essence.of(f"{ask.session.project}\n{ask.text}") for ask in ordered])
     essences = [Essence.of(ordered[at[0]].text) for at in places.values()]
     kinds = [[ordered[at] for at in members] for members in places.values()]
-    pairs = ((a, b) for a, b in near_pairs(essences) if _one(kinds[a], kinds[b]) and same(essences[a], essences[b]))
-    joined = ([ask for kind in group for ask in kinds[kind]] for group in united(len(kinds), pairs))
+    groups = Groups(len(kinds))
+    by_facts: dict[tuple[str, ...], list[int]] = {}
+    for at, essence in enumerate(essences):
+        by_facts.setdefault(facts(essence), []).append(at)
+    for some in by_facts.values():
+        for a, b in ((some[a], some[b]) for a, b in near_pairs([essences[at] for at in some])):
+            if _one(kinds[a], kinds[b]) and same(essences[a], essences[b]):
+                groups.unite(a, b)
+    joined = ([ask for kind in group for ask in kinds[kind]] for group in groups.all())
     return sorted((tuple(sorted(group, key=Ask.order)) for group in joined), key=lambda group: group[0].order())
 
 
@@ -36,14 +43,14 @@ def split_units(texts: Sequence[Sequence[str]]) -> list[list[int]]:
     owners = [at for at, group in enumerate(texts) for _ in group]
     places = indexes([Essence.of(text) for group in texts for text in group])
     holders = [[owners[at] for at in members] for members in places.values()]
-
-    def pairs() -> Iterator[tuple[int, int]]:
-        for held in holders:
-            yield from ((held[0], other) for other in held[1:])
-        for a, b in near_pairs(list(places)):
-            yield holders[a][0], holders[b][0]
-
-    return united(len(texts), pairs())
+    groups = Groups(len(texts))
+    for held in holders:
+        for other in held[1:]:
+            groups.unite(held[0], other)
+    first = [held[0] for held in holders]
+    for a, b in near_pairs(list(places), lambda a, b: groups.together(first[a], first[b])):
+        groups.unite(first[a], first[b])
+    return groups.all()
 
 
 def whole(task: Task) -> str:

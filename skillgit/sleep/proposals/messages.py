@@ -38,23 +38,23 @@ def commit_message(record: NightRecord, number: int, lesson: Lesson, metric: str
         "Skillgit-Gate": f"{lesson.verdict} {_change(lesson)}",
         "Skillgit-Optimizer": _one_line(record.optimizer),
         "Skillgit-Target": _one_line(record.target),
-        "Skillgit-Evidence": evidence(lesson),
+        "Skillgit-Evidence": _evidence(lesson),
     }
     ends = [f"{key}: {value}" for key, value in trailers.items() if value]
-    text = "\n".join([title, "", *_rule(lesson), "", _asked(lesson), gained(lesson, metric), "", *ends, ""])
+    text = "\n".join([title, "", *_rule(lesson), "", _asked(lesson), _gained(lesson, metric), "", *ends, ""])
     for problem in check_message(Message.read(text)):
         if problem.level == "error":
             raise CheckFailedError(f"lesson {number} of {record.skill} cannot be proposed", why=problem.message)
     return text
 
 
-def evidence(lesson: Lesson) -> str:
+def _evidence(lesson: Lesson) -> str:
     """`sessions=3 tasks=5 HASH HASH …`."""
     hashes = [name if _HASHED.fullmatch(name) else _hash(name) for name in lesson.sessions[:_SESSIONS]]
     return " ".join([f"sessions={len(lesson.sessions)}", f"tasks={len(lesson.tasks)}", *hashes])
 
 
-def gained(lesson: Lesson, metric: str) -> str:
+def _gained(lesson: Lesson, metric: str) -> str:
     """What the gate measured, or that it measured nothing."""
     if lesson.score is None:
         return f"not verified: {_one_line(lesson.why) or 'nothing was measured'}"

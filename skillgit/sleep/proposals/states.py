@@ -19,16 +19,13 @@ from skillgit.sleep.proposals.names import PROPOSED, in_order
 from skillgit.sleep.proposals.record import Lesson, NightRecord
 from skillgit.sleep.proposals.recovery import recovered
 
-Status = Literal[
-    "open", "stale", "adopted", "partly adopted", "rejected", "deleted", "superseded", "elsewhere", "foreign"
-]
+Status = Literal["open", "stale", "adopted", "partly adopted", "rejected", "deleted", "superseded", "elsewhere"]
 """Of a proposal.
 
 - `open`: waits for a person; `stale`: does, and the skill has changed since, so that its scores say nothing any more.
 - `adopted`, `partly adopted`: all, or some, of its lessons are in what people work with.
 - `rejected`: with the reason; `deleted`: the branch is gone and nothing of it was taken.
 - `superseded`: a later night tried its lessons again. `elsewhere`: its branch was never in this clone.
-- `foreign`: a branch under sleep/ that no night made.
 """
 Fate = Literal["open", "adopted", "reverted", "rejected", "dropped", "superseded"]
 """Of a lesson. `reverted`: adopted, and undone; `dropped`: left out of what was merged, or deleted with its branch;
@@ -118,12 +115,16 @@ def foreign(repo: Repository, skill: str = "") -> list[str]:
     return [one.name for key, one in found.items() if key not in known and recovered(repo, one, lives) is None]
 
 
-def dropped(repo: Repository, skill: str) -> list[Rejected]:
-    """Lessons that a person did not want without saying so: deleted with the branch, left out, or reverted."""
+def dropped(repo: Repository, skill: str, *, also: Sequence[str] = ()) -> list[Rejected]:
+    """Lessons that a person did not want without saying so: deleted with the branch, left out, or reverted.
+
+    Args:
+        also: see `proposals`.
+    """
     reasons = {"dropped": "branch deleted", "reverted": "adopted, and reverted"}
     return [
         Rejected.of(one.lesson, state.record, reasons[one.fate], "deleted")
-        for state in proposals(repo, skill)
+        for state in proposals(repo, skill, also=also)
         for one in state.lessons
         if one.fate in reasons
     ]

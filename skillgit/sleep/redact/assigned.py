@@ -30,8 +30,12 @@ _ASSIGNED = re.compile(
 _SAID = re.compile(
     r"\"?(?:[ ](?:for|of|to|on|at|in|für|de|del|pour)(?:[ ][^\s.,;:]{1,60}){1,4}?)?"
     r"(?P<sign>'s|[ ](?:is|was|will be|should be|ist|war|lautet|es|est|é|era|это|to be|to|as|be|with)):?[ ]"
-    r"(?:(?:now|still|just)[ ])?"
+    r"(?:(?:now|still|just)[ ])?[*_]{0,3}"
     rf"(?P<before>)(?P<after>){_VALUE}"
+)
+_BELOW = re.compile(
+    r"[*_]{0,3}(?::|[ ]is:?)[*_]{0,3}[ \t]{0,4}\n[ \t>]{0,8}(?P<before>)(?P<sign>)(?P<after>)"
+    rf"[\"'`]?(?P<bare>{_BARE}{{1,300}})[\"'`]?[ \t]{{0,8}}(?=\n|\Z)"
 )
 _BESIDE = re.compile(rf"(?P<before>)(?P<sign>)[ \t]{{1,4}}(?P<after>){_VALUE}")
 _PAIR = re.compile(
@@ -95,6 +99,8 @@ def _candidates(key: re.Match[str], text: str, low: str) -> Iterator[Found]:
         yield _found(key, match, text, low, "=")
     if match := _SAID.match(low, at):
         yield _found(key, match, text, low, match["sign"].strip(" '"))
+    if match := _BELOW.match(low, at):
+        yield _found(key, match, text, low, "")
     if match := _BESIDE.match(low, at):
         is_flag = before.endswith("-") or (before[-1:].strip() and before.split()[-1].startswith("-"))
         yield _found(key, match, text, low, "flag" if is_flag else "")

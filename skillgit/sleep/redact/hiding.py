@@ -19,8 +19,8 @@ from skillgit.sleep.redact.shapes import find_shapes
 _FILL = "\uffff"
 _FILLED = re.compile(f"{_FILL}+")
 _ROUNDS = 12
-# Behind an escape, or an encoded character of an address, begins a word: `\nghp_…` and `%3Dsk-…` are whole tokens.
-_ESCAPED = re.compile(r"\\[nrtfvb]|%[0-9A-Fa-f]{2}")
+# Behind these a word begins: `\nghp_…`, `%3Dsk-…` and `_hf_…` are whole tokens.
+_EDGES = re.compile(r"\\[nrtfvb]|%[0-9A-Fa-f]{2}|(?<![A-Za-z0-9_-])[_-]+(?=[A-Za-z0-9])")
 _GOES_ON = re.compile(r"[A-Za-z0-9_+/=-]*")
 # A library, a skill, a file: words between hyphens.
 _WORDS = re.compile(r"sk(?:[-_][A-Za-z]{1,15}\d{0,2})+")
@@ -56,8 +56,11 @@ def _once(text: str, *, email: bool, home: bool) -> str:
 
 
 def _hits(text: str, email: bool, home: bool) -> Iterator[SecretHit]:
-    apart = _ESCAPED.sub(lambda escape: " " * len(escape[0]), text) if "\\" in text or "%" in text else text
+    apart = _EDGES.sub(lambda edge: " " * len(edge[0]), text)
     yield from _known(apart)
+    if "\\" in text or "%" in text:
+        # What looks like such an edge can be the start of the token itself.
+        yield from _known(text)
     yield from find_shapes(text)
     yield from find_keys(text)
     # One letter has two in lower case; the others keep their places.

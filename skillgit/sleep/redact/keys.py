@@ -7,7 +7,8 @@ import re
 _STRONG = (
     r"passwords?|passwd|pass[ _-]?phrase|pass[ _-]?code|passwort|kennwort|"
     r"(?<![a-z])pwd|(?<=[_-])pass|(?<![a-z])pass(?=\\{0,3}[\"']?\s{0,3}[:=])|(?<![a-z])pw|"
-    r"contrase[ñn]a|mot de passe|senha|пароль|mnemonic|(?:seed|recovery)[ _-]?phrase|pgpassword"
+    r"contrase[ñn]a|mot de passe|requirepass|"
+    r"identified by|senha|пароль|mnemonic|(?:seed|recovery)[ _-]?phrase"
 )
 _KEYS = "api|access|secret|private|signing|encryption|account|master|auth|shared|license|host|storage"
 _WEAK = (
@@ -19,7 +20,7 @@ KEY = re.compile(rf"(?P<strong>{_STRONG})|(?P<weak>{_WEAK})")
 """A secret's name in lower case. `strong` names a secret and hardly anything else; `weak` is also a word of code."""
 
 CORES = (
-    *("pass", "pwd", "pw", "kennwort", "contrase", "senha", "пароль", "mnemonic", "phrase"),
+    *("pass", "pwd", "pw", "kennwort", "contrase", "senha", "пароль", "mnemonic", "phrase", "identified by"),
     *("key", "token", "secret", "credential", "connect", "sess", "_auth"),
 )
 """Of which every name holds one."""

@@ -56,6 +56,7 @@ _SHAPES = (
         ".office.com/webhook .azure.com",
         rf"(?:\.office\.com/webhookb?\d?|\.logic\.azure\.com(?::443)?/workflows)/({_Q}+)",
     ),
+    _shape("Telegram bot token", ":AA", r"(?<!\d)(\d{8,10}:AA[A-Za-z0-9_-]{30,})"),
     _shape("Telegram bot token", "api.telegram.org/bot", r"api\.telegram\.org/bot([^\s\"'`<>/]+)"),
     _shape("Stripe key", "k_live_ k_test_", r"([srp]k_(?:live|test)_[A-Za-z0-9]{8,})"),
     _shape("webhook secret", "whsec_", r"(whsec_[A-Za-z0-9+/=]{16,})"),
@@ -64,7 +65,7 @@ _SHAPES = (
     _shape("Hugging Face token", "hf_", rf"{_B}(hf_[A-Za-z0-9]{{20,}})"),
     _shape("npm token", "npm_", rf"{_B}(npm_[A-Za-z0-9]{{30,}})"),
     _shape("PyPI token", "pypi-", rf"{_B}(pypi-[A-Za-z0-9_-]{{40,}})"),
-    _shape("JSON web token", "eyJ", rf"(?<!-){_B}(?<!_)(eyJ[\w-]{{6,}}(?:\.[\w-]*)+)"),
+    _shape("JSON web token", "eyJ", r"(?:(?<![\w-])|(?<=\\[nrt])|(?<=%[0-9A-F]{2}))[_-]*(eyJ[\w-]{6,}(?:\.[\w-]*)+)"),
     _shape("password hash", "$2", r"(\$2[abxy]?\$\d\d\$[./A-Za-z0-9]{31,})"),
     _shape(
         "password hash",

@@ -43,7 +43,8 @@ def start(repo: Repository, folder: Path, options: Sequence[str]) -> NightOver:
         options: those of `skillgit sleep run`.
     """
     begun = time.monotonic()
-    argv = [sys.executable, "-m", "skillgit", "-C", str(folder), "sleep", "nightly", *options]
+    # -P: the folder may hold a `json.py`, which is not to be run.
+    argv = [sys.executable, "-P", "-m", "skillgit", "-C", str(folder), "sleep", "nightly", *options]
     process = subprocess.Popen(  # noqa: S603 - our own argument list, no shell
         argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
     )
@@ -111,6 +112,12 @@ def kept(repo: Repository, sink: Sink) -> Iterator[None]:
         _remember(repo, over)
         log_or_tell(repo, event_json(over), sink)
         sink(over)
+
+
+def seen(repo: Repository) -> None:
+    """Remember that a night, whoever ran it, has seen all sessions that were read."""
+    with open_archive(repo) as archive:
+        change_state(repo, harvest=archive.last()[0])
 
 
 def _remember(repo: Repository, over: NightOver) -> None:

@@ -190,6 +190,21 @@ def test_a_worktree_is_remembered_after_it_is_gone(repo_dir: Path, store: Path, 
     assert [session.project for session in reap(repo_dir, store).sessions] == [str(repo_dir)]
 
 
+def test_absurd_values_cost_only_their_record(repo_dir: Path, store: Path) -> None:
+    cwd = str(repo_dir)
+    long = "s" * 5000
+    records = claude.session_records("s1", TURNS[:1], cwd="/a\0b") + claude.session_records(long, TURNS[:1], cwd=cwd)
+    records += claude.session_records("s2", TURNS[:1], cwd=cwd + "/x" * 4000)
+    records += claude.session_records(
+        "s3", TURNS[:1], cwd=cwd, sessionId="s3\ud800", timestamp=1e300, skill="\ud800" * 9000
+    )
+    os.utime(write(claude.path_of(store, "s"), dump(records)), (START, START))
+    found = reap(repo_dir, store)
+    assert (len(found.sessions), found.damaged) == (3, {})
+    assert all(len(session.id) <= 200 and len(session.cwd) <= 4096 for session in found.sessions)
+    assert (found.excluded, found.excluded_sessions) == ({"other_project": 2}, {"other_project": 1})
+
+
 @pytest.mark.parametrize("written", [0, 100])
 def test_age_counts_when_a_session_is_first_seen(repo_dir: Path, store: Path, written: int) -> None:
     file = claude.write_session(store, "s1", TURNS[:2], cwd=str(repo_dir))

@@ -102,6 +102,12 @@ def test_a_folder_in_no_repository_is_its_own_project(repo_dir: Path, tmp_path: 
     assert projects.in_scope("", "all") == ""
 
 
+@pytest.mark.parametrize("cwd", ["/a\0b", "/\ud800x", "/" + "x" * 300, "/" + "ab/" * 3000, "/dev/null/x"])
+@pytest.mark.parametrize("scope", ["repository", "/work"])
+def test_a_folder_that_cannot_be_is_no_project_of_ours(repo_dir: Path, cwd: str, scope: str) -> None:
+    assert _projects(repo_dir).in_scope(cwd, scope) == "other_project"
+
+
 def test_scope_takes_folders_with_the_worktrees_of_what_is_in_them(
     repo_dir: Path, worktree: Path, tmp_path: Path
 ) -> None:

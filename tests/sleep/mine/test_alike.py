@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillgit.sleep.mine.alike import Essence, content_words, near, near_pairs, same, united
+from skillgit.sleep.mine.alike import Essence, Groups, content_words, near, near_pairs, same
 
 VOCABULARY = ["red", "green", "blue", "coat", "belt", "hat", "40", "41", "price", "of", "the"]
 WORDS = st.lists(st.sampled_from(VOCABULARY), min_size=1, max_size=14)
@@ -77,15 +77,31 @@ def test_looking_up_rare_words_finds_every_near_pair(texts: list[str]) -> None:
     assert sorted(found) == [(a, b) for a, b in combinations(range(len(texts)), 2) if near(essences[a], essences[b])]
 
 
+@given(TEXTS)
+def test_leaving_out_what_is_together_makes_the_same_groups(texts: list[str]) -> None:
+    essences = [Essence.of(text) for text in texts]
+    groups = Groups(len(texts))
+    for one, other in near_pairs(essences, groups.together):
+        groups.unite(one, other)
+    assert groups.all() == united(len(texts), list(near_pairs(essences)))
+
+
+def united(count: int, pairs: list[tuple[int, int]]) -> list[list[int]]:
+    groups = Groups(count)
+    for one, other in pairs:
+        groups.unite(one, other)
+    return groups.all()
+
+
 @given(st.integers(1, 12), st.lists(st.tuples(st.integers(0, 11), st.integers(0, 11))))
 def test_uniting_is_the_transitive_closure_in_any_order(count: int, raw: list[tuple[int, int]]) -> None:
     pairs = [(a % count, b % count) for a, b in raw]
-    groups = united(count, iter(pairs))
+    groups = united(count, pairs)
     assert sorted(at for group in groups for at in group) == list(range(count))
     group_of = {at: number for number, group in enumerate(groups) for at in group}
     assert all(group_of[a] == group_of[b] for a, b in pairs)
     shuffled = random.Random(1).sample(pairs, len(pairs))
-    assert united(count, iter([(b, a) for a, b in shuffled])) == groups
+    assert united(count, [(b, a) for a, b in shuffled]) == groups
     assert len(groups) >= count - len({tuple(sorted(pair)) for pair in pairs if pair[0] != pair[1]})
 
 

@@ -48,6 +48,11 @@ def test_silence_after_a_correction_takes_the_last_answer_and_a_first_answer_is_
     assert made(COAT, "$40")[0].answer == ""
 
 
+def test_an_answer_corrected_after_praise_gives_way_to_the_one_that_settles_it() -> None:
+    (ask,) = made(COAT, "$41", "Great.", "You are welcome.", "No, that is wrong: it should be 40.", "$40")
+    assert (ask.answer, ask.exact) == ("$40", "$40")
+
+
 @pytest.mark.parametrize("more", ["continue", "go on", "yes please"])
 def test_a_word_to_go_on_asks_for_nothing(more: str) -> None:
     assert [ask.request for ask in made(COAT, "Shall I?", more, "$40")] == [COAT]
@@ -74,7 +79,9 @@ def test_a_session_in_which_only_the_agent_speaks_asks_nothing() -> None:
 
 def test_the_users_own_phrases_count() -> None:
     texts = (COAT, "40 dollars", "quatsch mit sauce", "$40", "schnafte")
-    assert [ask.outcome for ask in made(*texts, config=Sleep(positive=("schnafte",), negative=("quatsch",)))] == ["mixed"]
+    assert [ask.outcome for ask in made(*texts, config=Sleep(positive=("schnafte",), negative=("quatsch",)))] == [
+        "mixed"
+    ]
     assert [ask.outcome for ask in made(*texts)] == ["unknown", "unknown"]
 
 

@@ -80,7 +80,9 @@ def test_demands_on_the_text_become_checks(said: str, check: tuple[str, Any]) ->
     assert checks_in([said], []) == [{"op": check[0], "arg": check[1]}]
 
 
-@pytest.mark.parametrize("said", ["No, shorter.", "use tabs", "I have at most 40 coats", "must contain it", "under 0 chars"])
+@pytest.mark.parametrize(
+    "said", ["No, shorter.", "use tabs", "I have at most 40 coats", "must contain it", "under 0 chars"]
+)
 def test_other_words_become_none(said: str) -> None:
     assert checks_in([said], []) == []
 

@@ -97,7 +97,9 @@ def test_a_request_that_is_not_there_is_refused(place: dict[str, int]) -> None:
 
 def test_at_most_three_tasks_of_a_session_are_taken() -> None:
     subjects = ["of coats in the north office", "of belts at sea for nobody", "on hats with red feathers", "for clocks"]
-    texts = [text for s in subjects for text in (f"Summarise all that was ever written {s}", "Long.\nText.", SAID, "A.\nB.")]
+    texts = [
+        text for s in subjects for text in (f"Summarise all that was ever written {s}", "Long.\nText.", SAID, "A.\nB.")
+    ]
     items = [item(request=n, intent=f"Summarise all {s}") for n, s in enumerate(subjects, 1)]
     mined, _ = read(reply(*items, items[0]), sessions=[session("s", *texts)])
     assert sum(task.task.tags == ("mined:llm",) for task in mined.tasks) == 3
@@ -175,7 +177,8 @@ def test_one_request_in_two_sessions_stays_one_task_however_a_model_puts_it() ->
 
 
 @pytest.mark.parametrize(
-    "pattern", [r"^ORD-\d+$", r"\d{4}-\d{2}-\d{2}", r"^\$\d+(\.\d\d)?$", r"(?i)^total: [a-z ]{1,8}$", r"(am|pm)?", r"[(*+]"]
+    "pattern",
+    [r"^ORD-\d+$", r"\d{4}-\d{2}-\d{2}", r"^\$\d+(\.\d\d)?$", r"(?i)^total: [a-z ]{1,8}$", r"(am|pm)?", r"[(*+]"],
 )
 def test_simple_patterns_are_sound(pattern: str) -> None:
     assert pattern_problem(pattern) == ""

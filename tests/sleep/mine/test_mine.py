@@ -172,7 +172,9 @@ def test_a_task_belongs_to_the_skill_in_play(in_play: tuple[str, ...], skill: st
 
 def test_of_several_skills_in_play_the_one_that_is_named_counts() -> None:
     text = f"{COAT} Use the pricing skill."
-    assert mine([asked("a", text, "$40", skills=("dates", "pricing"))], Sleep(), skills=SKILLS).tasks[0].skill == "pricing"
+    assert (
+        mine([asked("a", text, "$40", skills=("dates", "pricing"))], Sleep(), skills=SKILLS).tasks[0].skill == "pricing"
+    )
 
 
 def test_sessions_that_disagree_about_the_skill_attribute_to_none() -> None:
@@ -190,7 +192,9 @@ def test_a_last_part_that_two_skills_share_attributes_to_none() -> None:
 
 
 def test_sessions_without_times_are_mined_too() -> None:
-    mined = mine([replace(asked("a", COAT, "$40"), started=None), session("b", COAT, "$40", "Thanks!", at=None)], Sleep())
+    mined = mine(
+        [replace(asked("a", COAT, "$40"), started=None), session("b", COAT, "$40", "Thanks!", at=None)], Sleep()
+    )
     assert len(mined.tasks[0].sessions) == 2
 
 

@@ -52,7 +52,9 @@ def test_mined_tasks_come_back_as_they_were_and_wait_for_a_review(tmp_path: Path
 def test_a_person_releases_the_tasks_in_the_file(tmp_path: Path) -> None:
     assert read(lines(tmp_path / "t.jsonl", HEADER, row(0))).reviewed is True
     assert read(lines(tmp_path / "t.jsonl", row(0))).reviewed is False
-    assert '"reviewed" must be true or false' in fault(lines(tmp_path / "t.jsonl", HEADER | {"reviewed": "yes"}, row(0)))
+    assert '"reviewed" must be true or false' in fault(
+        lines(tmp_path / "t.jsonl", HEADER | {"reviewed": "yes"}, row(0))
+    )
 
 
 def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
@@ -139,7 +141,12 @@ def test_a_file_of_skillopt_sleep_is_read(tmp_path: Path) -> None:
     assert found.reviewed is True
     assert [task.split for task in found.tasks] == ["train", "val"]
     first, second = found.tasks
-    assert (first.skill, first.outcome, first.task.context, first.task.answers) == ("orders", "fail", "see list", ("ORD-12",))
+    assert (first.skill, first.outcome, first.task.context, first.task.answers) == (
+        "orders",
+        "fail",
+        "see list",
+        ("ORD-12",),
+    )
     assert judges.score(first.task, "ord-12.").hard == 1
     assert judges.score(first.task, "It is ORD-12").hard == 0
     assert len(first.sessions[0]) == 12

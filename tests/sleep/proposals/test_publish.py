@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -272,6 +273,7 @@ exec {git} "$@"
 """
 
 
+@pytest.mark.skipif(os.name == "nt", reason="no processes of this kind")
 def test_a_kill_before_any_git_call_leaves_nothing_or_all_of_a_night(repo_dir: Path, tmp_path: Path) -> None:
     (tmp_path / "git").write_text(_GIT.format(git=shutil.which("git")))
     (tmp_path / "git").chmod(0o755)

@@ -267,3 +267,14 @@ def test_two_proposals_of_the_same_text_do_not_disturb_each_other(repo_dir: Path
 def test_it_works_in_a_bare_repository(two: Path, tmp_path: Path, state) -> None:
     git(two, "clone", "--quiet", "--bare", ".", str(tmp_path / "bare"))
     assert state(tmp_path / "bare").status == "open"
+
+
+def test_a_further_branch_counts_when_it_is_named(two: Path) -> None:
+    git(two, "switch", "--quiet", "-c", "nightly")
+    git(two, "merge", "--quiet", "--no-ff", "--no-edit", BRANCH)
+    git(two, "switch", "--quiet", "main")
+    repo = Repository.open(two)
+    assert proposals(repo)[0].status == "open"
+    assert proposals(repo, also=("nightly", ""))[0].status == "adopted"
+    git(two, "branch", "-D", BRANCH)
+    assert read(repo, "greeter", also=("nightly",)) == []

@@ -74,7 +74,8 @@ def make_job(repo: Repository, folder: Path, options: Sequence[str], hour: int, 
     Raises:
         ConfigError: something that no entry can hold, or a secret that none may hold.
     """
-    command = (sys.executable, "-m", "skillgit", "-C", str(folder), "sleep", "nightly", *options)
+    # -P: the folder may hold a `json.py`, which is not to be run.
+    command = (sys.executable, "-P", "-m", "skillgit", "-C", str(folder), "sleep", "nightly", *options)
     environment = {"PATH": _path(), **{name: os.environ[name] for name in _KEPT if os.environ.get(name)}}
     printable([*command, *environment.values()])
     for option in options:

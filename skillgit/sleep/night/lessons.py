@@ -74,7 +74,7 @@ def _score(desk: Desk, outcome: Outcome) -> float:
 
 
 def _of(desk: Desk, patch: Patch) -> Iterator[Lesson]:
-    """One lesson per edit; behind it is every train task whose people corrected it as they did those that were shown."""
+    """One lesson per edit; behind it are all train tasks that people corrected as they did those that were shown."""
     shown = [desk.benchmark.mined[name] for name in patch.tasks]
     habits = {one.task.tags[0] for one in shown if one.said}
     mined = [one for one in desk.tasks if one in shown or (one.split == "train" and one.task.tags[0] in habits)]

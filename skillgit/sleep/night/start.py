@@ -24,8 +24,9 @@ from skillgit.sleep.night.dream import dreams, recall
 from skillgit.sleep.night.find import Found, find
 from skillgit.sleep.night.habits import with_habits
 from skillgit.sleep.night.night import Night, learn, verdict_of
+from skillgit.sleep.night.past import past
 from skillgit.sleep.night.subjects import Subject, subjects, with_tasks
-from skillgit.sleep.proposals import adopt, journal, publish, rejected, states
+from skillgit.sleep.proposals import adopt, journal, publish
 from skillgit.sleep.proposals.record import NightRecord
 
 
@@ -110,7 +111,7 @@ def _plan(
     repo: Repository, config: Config, subject: Subject, notes: Sequence[str], environ: Mapping[str, str]
 ) -> NightPlanned:
     sizes = _sizes(subject.tasks)
-    lessons = config.sleep.edit_budget + len(_waiting(repo, subject))
+    lessons = config.sleep.edit_budget + len(past(repo, config.sleep, subject).waiting)
     gate = sizes["val"] if sizes["val"] >= config.sleep.min_val else sizes["train"]
     repeats, dreamt = config.evaluation.repeats, 1 + config.sleep.dream_factor
     rolled = sizes["train"] * dreamt * config.sleep.rollouts
@@ -153,15 +154,14 @@ def _one(
     mark = fingerprint(config, subject, subject.tasks)
     run = f"sleep-{subject.place.name}-{mark[:12]}"
     sink(_plan(repo, config, subject, notes, environ))
-    open_ones = _waiting(repo, subject)
+    before = past(repo, config.sleep, subject)
     with desks.opened(repo, config, run, budget, sink, environ) as models:
         desk = _desk(repo, config, subject, found, models, run, sink)
-        waiting = [replace(lesson, verdict="", why="", commit="") for one in open_ones for lesson in one.taken]
-        night = learn(desk, waiting, rejected.read(repo, subject.place.name))
-        if _stands(subject, open_ones, night):
-            night.drop(f"it waits in {open_ones[0].branch}")
-            open_ones = []
-        record = _record(desk, night, mark, open_ones, notes)
+        night, replaced = learn(desk, before.waiting, before.settled), before.nights
+        if branch := before.stands(subject, night.lessons):
+            night.drop(f"it waits in {branch}")
+            replaced = ()
+        record = _record(desk, night, mark, replaced, notes)
     tasks = encode(subject.tasks, project="", sources=()) if config.sleep.commit_tasks else None
     record = publish.publish_night(repo, config, record, night.versions, night.evaluations, tasks=tasks)
     why = adopt.auto_adopt(repo, config, record) if config.sleep.auto_adopt and record.branch else ""
@@ -179,22 +179,7 @@ def _desk(
     return Desk(repo, config, subject, tasks, models, run, sink)
 
 
-def _waiting(repo: Repository, subject: Subject) -> list[NightRecord]:
-    """Proposals for the document that nobody has touched or decided on: tonight's takes their place."""
-    found = states.proposals(repo, subject.place.name)
-    return [one.record for one in found if one.status in ("open", "stale") and one.record and not one.edited]
-
-
-def _stands(subject: Subject, open_ones: Sequence[NightRecord], night: Night) -> bool:
-    """True when the night came to the very proposal that waits already: nobody needs it twice."""
-    if len(open_ones) != 1 or open_ones[0].base_object != subject.base_object:
-        return False
-    return [one.edit for one in open_ones[0].taken] == [one.edit for one in night.lessons if one.taken]
-
-
-def _record(
-    desk: Desk, night: Night, mark: str, supersedes: Sequence[NightRecord], notes: Sequence[str]
-) -> NightRecord:
+def _record(desk: Desk, night: Night, mark: str, replaced: tuple[str, ...], notes: Sequence[str]) -> NightRecord:
     subject, now = desk.subject, datetime.now(UTC)
     target, optimizer = (
         f"{caller.model.spec.backend}/{caller.model.spec.model}"
@@ -212,7 +197,7 @@ def _record(
         counts=_sizes(subject.tasks) | {"sessions": len({s for mined in subject.tasks for s in mined.sessions})},
         # A night that a limit ended is to be taken up again.
         fingerprint="" if night.stopped else mark,
-        supersedes=tuple(one.night for one in supersedes),
+        supersedes=replaced,
         test=night.test,
         splits={mined.task.id: mined.split for mined in subject.tasks},
         usage=desk.usage(),

@@ -60,7 +60,7 @@ def test_every_option_of_a_night_survives_in_the_entry(
     (entry,) = _entries(skillgit, repo_dir)
     at = entry["command"].index("nightly")
     assert _parsed(entry["command"][at + 1 :]) == _parsed(given)
-    assert entry["command"][3:5] == ["-C", str(repo_dir)]
+    assert entry["command"][1:6] == ["-P", "-m", "skillgit", "-C", str(repo_dir)]
 
 
 def test_the_options_are_those_of_the_command_that_runs_nights() -> None:

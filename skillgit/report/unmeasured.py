@@ -40,12 +40,25 @@ def unmeasured(repo: Repository, skills: Iterable[Place], learned: Collection[st
         if earlier:
             record = evidence[earlier].record("val") or {}
             told = {"object": earlier, "commit": past[path][earlier].commit, "val": record.get("score")}
-            rows.append(_row(place, name, told))
+            rows.append(_row(repo, place, name, told, learned=path in learned))
         elif path in learned:
-            rows.append(_row(place, name, None))
+            rows.append(_row(repo, place, name, None, learned=True))
     return rows
 
 
-def _row(place: Place, name: str, measured: dict[str, Any] | None) -> dict[str, Any]:
-    given = place.path if place.path == place.document else place.name
-    return {"skill": place.name, "object": name, "measured": measured, "next": f"skillgit eval {given}"}
+def _row(
+    repo: Repository, place: Place, name: str, measured: dict[str, Any] | None, *, learned: bool
+) -> dict[str, Any]:
+    command = measuring(repo, place) if learned else f"skillgit eval {_given(place)}"
+    return {"skill": place.name, "object": name, "measured": measured, "next": command}
+
+
+def measuring(repo: Repository, place: Place) -> str:
+    """The command that measures a skill with lessons of nights: on its own tasks, else on those of the next night."""
+    if (repo.root / "evals" / place.name).is_dir():
+        return f"skillgit eval {_given(place)}"
+    return f"skillgit sleep run --skill {place.name}"
+
+
+def _given(place: Place) -> str:
+    return place.path if place.path == place.document else place.name

@@ -105,6 +105,7 @@ def _choose(app: App, repo: Repository, proposal: str) -> State:
 def _adopted(repo: Repository, adoption: Adoption, commit: str, *, dry_run: bool) -> dict[str, Any]:
     from skillgit.evals.evidence import read_records
     from skillgit.report.sleep.proposals import other_files
+    from skillgit.report.unmeasured import measuring
 
     found = (repo.resolve(f"{commit}:{adoption.place.path}") or "") if commit else ""
     measured = bool(found) and any(one.get("split") == "val" for one in read_records(repo, [found])[found])
@@ -119,13 +120,8 @@ def _adopted(repo: Repository, adoption: Adoption, commit: str, *, dry_run: bool
         "commit": commit or None,
         "object": found or None,
         "measured": measured if found else None,
-        "next": f"skillgit eval {_named(adoption)}" if found and not measured else None,
+        "next": measuring(repo, adoption.place) if found and not measured else None,
     }
-
-
-def _named(adoption: Adoption) -> str:
-    place = adoption.place
-    return place.path if place.path == place.document else place.name
 
 
 def _told(document: dict[str, Any]) -> list[str]:

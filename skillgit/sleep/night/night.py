@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from skillgit.errors import BudgetReachedError
+from skillgit.errors import BudgetReachedError, PendingAnswerError
 from skillgit.evals.gate import ACCEPTED, flips
 from skillgit.evals.measure import Measurement, measure, measure_against
 from skillgit.evals.records import note_lines
+from skillgit.evals.rollouts import Outcome
 from skillgit.git.publish import Publication, publish
 from skillgit.git.skillstore import Version
+from skillgit.models.pending import answered, held
 from skillgit.skills.patch import describe
 from skillgit.sleep.events import LessonTried
 from skillgit.sleep.night.desk import Desk
@@ -58,19 +60,32 @@ def learn(desk: Desk, waiting: Sequence[Lesson], rejected: Sequence[Rejected]) -
         ModelError: too many calls failed, so nothing is known.
         PendingAnswerError: answers of a person are missing; nothing is lost.
     """
-    night = baseline(desk)
+    night = begun(desk)
     try:
         if not _is_perfect(desk, night.current):
             attempt(desk, night, waiting)
-            train, samples = desk.splits.train, desk.config.sleep.rollouts
             version = night.current.version
-            outcomes = desk.rollouts.run(version, train, step=0, stage="rollout", samples=samples)
-            found = reflected(desk, version, outcomes, rejected)
+            found = reflected(desk, version, answers(desk, version), rejected)
             attempt(desk, night, list(screened(found, rejected, desk.config.sleep.edit_budget)))
         report(desk, night)
     except BudgetReachedError as error:
         night.stopped = error
     return night
+
+
+def begun(desk: Desk) -> Night:
+    """The baseline; a person who answers for a model is asked for the train answers in the same round."""
+    found = held(baseline)(desk)
+    if isinstance(found, PendingAnswerError):
+        answered([found, held(answers)(desk, desk.subject.version)])
+        raise found
+    return found
+
+
+def answers(desk: Desk, version: Version) -> list[Outcome]:
+    """A version's answers to the train tasks."""
+    samples = desk.config.sleep.rollouts
+    return desk.rollouts.run(version, desk.splits.train, step=0, stage="rollout", samples=samples)
 
 
 def baseline(desk: Desk) -> Night:

@@ -305,7 +305,7 @@ def test_status_tells_of_adopted_lessons_that_were_never_measured(repo_dir: Path
     night(repo_dir, weak, place=Place("CLAUDE", "CLAUDE.md", "CLAUDE.md"), new="# H\n")
     git(repo_dir, "merge", "--quiet", "--no-edit", f"sleep/CLAUDE/{NIGHT}")
     (row,) = json.loads(skillgit(repo_dir, "status", "--json")[1])["unmeasured"]
-    assert (row["skill"], row["measured"], row["next"]) == ("CLAUDE", None, "skillgit eval CLAUDE.md")
+    assert (row["skill"], row["measured"], row["next"]) == ("CLAUDE", None, "skillgit sleep run --skill CLAUDE")
 
 
 def _auto(folder: Path, record, branch: str = "main") -> str:

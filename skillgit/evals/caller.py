@@ -10,7 +10,7 @@ from typing import Any
 
 from skillgit.errors import TransientModelError
 from skillgit.evals.store import Payer, Store
-from skillgit.models.base import Model, Reply, Request
+from skillgit.models.base import Message, Model, Reply, Request
 from skillgit.models.budget import Budget
 from skillgit.tasks.base import digest
 
@@ -117,8 +117,17 @@ class Caller:
 
 def _asked(request: Request) -> dict[str, Any]:
     """What a request asks: a workspace counts by the skill object, which stands for the bytes of its files."""
-    asked = asdict(replace(request, workspace=None))
+    turns = [_said(turn) for turn in request.messages]
+    asked = asdict(replace(request, messages=(), workspace=None))
     del asked["workspace"]  # so that requests without one keep the keys they had
+    asked["messages"] = turns
     if work := request.workspace:
         asked["workspace"] = [work.skill, work.object, dict(work.attachments), work.writable]
     return asked
+
+
+def _said(turn: Message) -> dict[str, Any]:
+    """A turn without what it does not have, and its pictures by what they are known by."""
+    more: dict[str, Any] = {"tool_calls": list(turn.tool_calls), "call_id": turn.call_id}
+    more["images"] = [[image.sha256, image.detail] for image in turn.images]
+    return {"role": turn.role, "content": turn.content, **{name: value for name, value in more.items() if value}}

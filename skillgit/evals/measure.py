@@ -45,6 +45,11 @@ class Measurement:
         """Mean soft score of the measured tasks."""
         return mean([score.soft for score in self.scores.values()])
 
+    @property
+    def lenient(self) -> float | None:
+        """Mean lenient score of the measured tasks that have one."""
+        return mean([score.lenient for score in self.scores.values() if score.lenient is not None])
+
     def values(self, metric: Metric) -> dict[str, float]:
         """Task id to gate score."""
         return {task: metric.of(score.hard, score.soft) for task, score in self.scores.items()}
@@ -133,4 +138,5 @@ def _mean_score(parts: Sequence[Score]) -> Score:
         return parts[0]
     hard, soft = (mean([getattr(part, name) for part in parts]) or 0.0 for name in ("hard", "soft"))
     worst = min(parts, key=lambda part: part.hard)
-    return Score(hard, soft, worst.predicted, worst.reason)
+    lenient = mean([part.lenient for part in parts if part.lenient is not None])
+    return Score(hard, soft, worst.predicted, worst.reason, lenient)

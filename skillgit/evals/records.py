@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from skillgit import __version__
 from skillgit.evals.gate import Metric
 from skillgit.git import notes
-from skillgit.tasks.base import Task, digest
+from skillgit.tasks.base import Score, Task, digest
 
 if TYPE_CHECKING:
     # Reading records must stay quick: git hooks do nothing else.
@@ -82,6 +82,8 @@ def build(
         record["bound"] = {"score_at_most": measured.at_most(metric), "planned": measured.planned}
     if metric.name == "mixed":
         record["weight"] = metric.weight
+    if measured.lenient is not None:
+        record["lenient"] = measured.lenient
     if measured.errors:
         record["errors"] = sorted(measured.errors)
     return record | ({"gate": dict(gate)} if gate else {})
@@ -89,8 +91,13 @@ def build(
 
 def results(measured: Measurement, conditions: Conditions) -> dict[str, Any]:
     """Per-task scores of a record, keyed by the record's id."""
-    scores = {task: {"hard": score.hard, "soft": score.soft} for task, score in measured.scores.items()}
+    scores = {task: _scores(score) for task, score in measured.scores.items()}
     return {"v": _VERSION, "record": conditions.record_id(measured.version.object), "tasks": scores}
+
+
+def _scores(score: Score) -> dict[str, float]:
+    more = {} if score.lenient is None else {"lenient": score.lenient}
+    return {"hard": score.hard, "soft": score.soft, **more}
 
 
 def note_lines(record: Mapping[str, Any], per_task: Mapping[str, Any]) -> dict[str, notes.Additions]:

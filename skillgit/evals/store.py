@@ -6,6 +6,7 @@ is safe to delete: calls are then made again, and a run's totals up to its last 
 
 from __future__ import annotations
 
+import base64
 import json
 import sqlite3
 import threading
@@ -82,7 +83,7 @@ class Store:
     def _insert(self, key: str, reply: Reply, payer: Payer) -> bool:
         usage = reply.usage
         tokens = (usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens, usage.cost)
-        row = (key, *astuple(payer), *tokens, json.dumps(asdict(reply)))
+        row = (key, *astuple(payer), *tokens, _text(reply))
         with self._lock:
             return self._db.execute("INSERT OR IGNORE INTO calls VALUES (?,?,?,?,?,?,?,?,?,?,?)", row).rowcount == 1
 
@@ -137,8 +138,13 @@ def _add(a: N | None, b: N | None) -> N | None:
     return b if a is None else a if b is None else a + b
 
 
+def _text(reply: Reply) -> str:
+    files = {path: base64.b64encode(data).decode() for path, data in reply.files.items()}
+    return json.dumps({**asdict(replace(reply, files={})), "files": files})
+
+
 def _reply(text: str) -> Reply:
     value = json.loads(text)
-    return Reply(
-        value["text"], Usage(**value["usage"]), value["finish"], tuple(value["tool_calls"]), value.get("reasoning", "")
-    )
+    files = {path: base64.b64decode(data) for path, data in value.get("files", {}).items()}
+    calls, thoughts = tuple(value["tool_calls"]), value.get("reasoning", "")
+    return Reply(value["text"], Usage(**value["usage"]), value["finish"], calls, thoughts, files)

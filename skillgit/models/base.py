@@ -11,11 +11,37 @@ ROLES: tuple[Role, ...] = ("target", "optimizer")
 
 
 @dataclass(frozen=True)
+class Image:
+    """A picture that is sent with a turn.
+
+    Attributes:
+        name: its file's name.
+        sha256: of its bytes, by which it is known.
+        uri: the whole of it as a `data:` address.
+        detail: how closely a model looks at it: `auto`, `low` or `high`.
+    """
+
+    name: str
+    sha256: str
+    uri: str = field(repr=False)
+    detail: str = "auto"
+
+
+@dataclass(frozen=True)
 class Message:
-    """One chat turn. `role` is `system`, `user` or `assistant`."""
+    """One chat turn. `role` is `system`, `user`, `assistant`, or `tool` for what a tool gave back.
+
+    Attributes:
+        images: shown with a user's turn.
+        tool_calls: what an assistant's turn asked to be called, in the shape of Chat Completions.
+        call_id: of a tool's turn, the call that it answers.
+    """
 
     role: str
     content: str
+    images: tuple[Image, ...] = ()
+    tool_calls: tuple[Mapping[str, Any], ...] = ()
+    call_id: str = ""
 
 
 @dataclass(frozen=True)
@@ -37,7 +63,7 @@ class Workspace:
         object: the git object that identifies the skill's files.
         files: path inside the skill's folder, `SKILL.md` among them, to bytes.
         executables: those paths of `files` that are programs.
-        attachments: name to text of the task's files.
+        attachments: name to text or bytes of the task's files.
         writable: the task asks for changes to files.
     """
 
@@ -45,7 +71,7 @@ class Workspace:
     object: str
     files: Mapping[str, bytes] = field(repr=False)
     executables: frozenset[str] = frozenset()
-    attachments: Mapping[str, str] = field(default_factory=dict)
+    attachments: Mapping[str, str | bytes] = field(default_factory=dict)
     writable: bool = False
 
 
@@ -81,6 +107,7 @@ class Reply:
     Attributes:
         finish: `stop`, `length` or `tool_calls`.
         reasoning: what the model thought, or an agent did, before it answered, where it tells; never part of `text`.
+        files: path to bytes of what an agent made or changed in a workspace that is writable.
     """
 
     text: str
@@ -88,6 +115,7 @@ class Reply:
     finish: str = "stop"
     tool_calls: tuple[Mapping[str, Any], ...] = ()
     reasoning: str = ""
+    files: Mapping[str, bytes] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True)

@@ -58,6 +58,10 @@ class Handoff:
                 "a person cannot be offered the tools of this benchmark",
                 fix=f"use an HTTP backend for the {self.spec.role}",
             )
+        if any(turn.images for turn in request.messages):
+            raise ModelConfigError(
+                "a prompt file shows a person no pictures", fix=f"use an HTTP backend for the {self.spec.role}"
+            )
         key = self.key(request)
         answer = self._answer(key)
         text, problem = _read(answer, request.schema) if answer.exists() else ("", "")

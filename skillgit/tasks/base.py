@@ -71,12 +71,18 @@ class Splits:
 
 @dataclass(frozen=True)
 class Score:
-    """What a judge says: `hard` and `soft` in [0, 1]; `reason` is empty when hard is 1."""
+    """What a judge says: `hard` and `soft` in [0, 1]; `reason` is empty when hard is 1.
+
+    Attributes:
+        lenient: in [0, 1], what `hard` would be if the answer's form did not matter; `None` where that is not judged.
+            It decides nothing: it tells how much of a failure is form, and how much is knowledge.
+    """
 
     hard: float
     soft: float
     predicted: str = ""
     reason: str = ""
+    lenient: float | None = None
 
 
 @dataclass(frozen=True)

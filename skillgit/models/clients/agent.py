@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 from collections.abc import Mapping
 from dataclasses import replace
@@ -58,6 +59,18 @@ class AgentModel(CommandModel):
     def _work(self, request: Request, work: Workspace, again: bool, folder: Path) -> Call:
         call = self._call(request, folder)
         where = folder / "work"
+        work = _with_pictures(work, request)
         fill(where, work, call.whole, self._agent.skills)
         told = instructions(work, self._agent.skills, again=again)
         return replace(call, system="", prompt=told, workspace=where, writable=work.writable)
+
+    def _unseen(self, request: Request) -> bool:
+        return request.workspace is None and super()._unseen(request)
+
+
+def _with_pictures(work: Workspace, request: Request) -> Workspace:
+    """The workspace with the pictures of the request among its attachments."""
+    pictures = {
+        image.name: base64.b64decode(image.uri.partition(",")[2]) for turn in request.messages for image in turn.images
+    }
+    return replace(work, attachments={**work.attachments, **pictures}) if pictures else work

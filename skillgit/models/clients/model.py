@@ -15,6 +15,7 @@ from skillgit.errors import ContextLengthError, ModelConfigError, ModelError, Tr
 from skillgit.models.base import ModelSpec, Reply, Request
 from skillgit.models.budget import cost_of, prices
 from skillgit.models.clients.base import Call, Client, flatten
+from skillgit.models.clients.made import changed, listing
 from skillgit.models.clients.process import Finished, clean_environment, run_program, scratch
 from skillgit.models.prompt import render
 from skillgit.models.retry import Clock, Failure, persist
@@ -61,11 +62,12 @@ class CommandModel:
 
     def complete(self, request: Request, *, timeout: float | None = None) -> Reply:
         """See `Model.complete`."""
-        if request.tools:
-            raise ModelConfigError(
-                f"{self._client.program} offers no tools to the tasks of this benchmark",
-                fix=f"use an HTTP backend for the {self.spec.role}",
-            )
+        for wanted, unable in ((request.tools, "offers no tools to"), (self._unseen(request), "shows no pictures of")):
+            if wanted:
+                raise ModelConfigError(
+                    f"{self._client.program} {unable} the tasks of this benchmark",
+                    fix=f"use an HTTP backend for the {self.spec.role}",
+                )
         clock = Clock(self.spec.timeout, timeout)
         reply = persist(lambda: self._in_turn(request, clock), clock, self.spec.retries)
         return replace(reply, usage=replace(reply.usage, cost=cost_of(self.spec, reply.usage)))
@@ -79,6 +81,10 @@ class CommandModel:
 
     def _settings_that_count(self) -> dict[str, Any]:
         return {name: value for name, value in self._settings.items() if value and name not in ("path", "home")}
+
+    def _unseen(self, request: Request) -> bool:
+        """Whether the request has pictures, which a client without a folder to look into cannot see."""
+        return any(turn.images for turn in request.messages)
 
     def _in_turn(self, request: Request, clock: Clock) -> Reply | Failure:
         late = partial(self._transient, "was not asked: it is busy, and no time is left", retry=False)
@@ -95,14 +101,17 @@ class CommandModel:
         with scratch() as folder:
             try:
                 call = make(folder)
+                since = listing(call.workspace) if call.writable and call.workspace else {}
                 done = self._run(call, seconds)
             except TimeoutError:
                 return self._transient(f"gave no answer within {seconds:.0f} s and was ended", retry=False)
             except OSError as error:
                 return Failure(self._broken(str(error)))
             found = self._client.read(done, call)
+            made = changed(call.workspace, since) if call.writable and call.workspace else {}
         if isinstance(found, Reply):
-            return replace(found, text=self._blotted(found.text), reasoning=self._blotted(found.reasoning))
+            text, thoughts = self._blotted(found.text), self._blotted(found.reasoning)
+            return replace(found, text=text, reasoning=thoughts, files=made)
         return self._failure(found, done)
 
     def _call(self, request: Request, folder: Path) -> Call:

@@ -33,7 +33,8 @@ def fill(folder: Path, work: Workspace, task: str, skills: tuple[str, ...]) -> N
     if work.attachments:
         names = {f"attachments/{n:02d}_{plain(name)}": name for n, name in enumerate(work.attachments, 1)}
         for path, name in names.items():
-            _write(folder, path, work.attachments[name].encode("utf-8", "replace"))
+            content = work.attachments[name]
+            _write(folder, path, content if isinstance(content, bytes) else content.encode("utf-8", "replace"))
         listed = "\n".join(f"- `{path}`: {' '.join(name.split())}" for path, name in names.items())
         (folder / ATTACHMENTS).write_text(render("attachments", files=listed)[0].content + "\n", encoding="utf-8")
 

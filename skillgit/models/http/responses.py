@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from skillgit.models.base import Message, ModelSpec, Reply, Request, Usage
+from skillgit.models.base import Image, Message, ModelSpec, Reply, Request, Usage
 from skillgit.models.http.failures import Endpoint, from_status, refused, transient
 from skillgit.models.http.wire import Habits, count, most_tokens, not_json, sendable
 from skillgit.models.retry import Failure
@@ -32,11 +32,32 @@ def body(request: Request, spec: ModelSpec, habits: Habits) -> dict[str, Any]:  
         "text": {"format": _format(request.schema)} if request.schema is not None else None,
     }
     sent = {name: value for name, value in optional.items() if value is not None}
-    return {"model": spec.model, "input": [_turn(m) for m in request.messages if m.role != "system"], **sent}
+    turns = [item for turn in request.messages if turn.role != "system" for item in _items(turn)]
+    return {"model": spec.model, "input": turns, **sent}
 
 
-def _turn(turn: Message) -> dict[str, Any]:
-    return {"role": turn.role, "content": sendable(turn)}
+def _items(turn: Message) -> Iterator[dict[str, Any]]:
+    """A turn as the items that the API has for it."""
+    if turn.call_id:
+        yield {"type": "function_call_output", "call_id": turn.call_id, "output": sendable(turn)}
+        return
+    if turn.images:
+        parts = [{"type": "input_text", "text": sendable(turn)}, *map(_image, turn.images)]
+        yield {"role": turn.role, "content": parts}
+    elif turn.content or not turn.tool_calls:
+        yield {"role": turn.role, "content": sendable(turn)}
+    for call in turn.tool_calls:
+        function = call.get("function", {})
+        yield {
+            "type": "function_call",
+            "call_id": call.get("id"),
+            "name": function.get("name"),
+            "arguments": function.get("arguments"),
+        }
+
+
+def _image(image: Image) -> dict[str, Any]:
+    return {"type": "input_image", "image_url": image.uri, "detail": image.detail}
 
 
 def _tool(tool: Mapping[str, Any]) -> dict[str, Any]:

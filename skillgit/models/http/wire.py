@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from skillgit.models.base import Message, ModelSpec, Reply, Request, Usage
+from skillgit.models.base import Image, Message, ModelSpec, Reply, Request, Usage
 from skillgit.models.http.failures import Endpoint, from_status, refused, transient
 from skillgit.models.reasoning import split_reasoning
 from skillgit.models.retry import Failure
@@ -79,12 +79,29 @@ def _format(schema: Mapping[str, Any] | None, style: str) -> dict[str, Any] | No
     return {"type": "json_schema", "json_schema": {"name": "reply", "strict": True, "schema": dict(schema)}}
 
 
-def _messages(request: Request, habits: Habits) -> list[dict[str, str]]:
-    turns = [{"role": turn.role, "content": sendable(turn)} for turn in request.messages]
+def _messages(request: Request, habits: Habits) -> list[dict[str, Any]]:
+    turns = list(request.messages)
     if request.schema is not None and habits.format != "json_schema" and turns:
         # At the very end, so that everything before it can still come from the server's prompt cache.
-        turns[-1]["content"] += f"\n\n{_ASK}{json.dumps(dict(request.schema), ensure_ascii=False)}"
-    return turns
+        asked = f"{turns[-1].content}\n\n{_ASK}{json.dumps(dict(request.schema), ensure_ascii=False)}"
+        turns[-1] = replace(turns[-1], content=asked)
+    return [_turn(turn) for turn in turns]
+
+
+def _turn(turn: Message) -> dict[str, Any]:
+    sent: dict[str, Any] = {"role": turn.role, "content": sendable(turn)}
+    if turn.images:
+        sent["content"] = [{"type": "text", "text": sent["content"]}, *map(_image, turn.images)]
+    if turn.tool_calls:
+        sent |= {"content": sent["content"] or None, "tool_calls": [dict(call) for call in turn.tool_calls]}
+    if turn.call_id:
+        sent["tool_call_id"] = turn.call_id
+    return sent
+
+
+def _image(image: Image) -> dict[str, Any]:
+    detail = {} if image.detail == "auto" else {"detail": image.detail}
+    return {"type": "image_url", "image_url": {"url": image.uri, **detail}}
 
 
 def sendable(turn: Message) -> str:

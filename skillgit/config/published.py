@@ -61,6 +61,7 @@ _VALUE_ALIASES: Mapping[str, Mapping[str, str]] = {
         **dict.fromkeys(("change", "delta", "10_01", "01_10"), "changed"),
         **dict.fromkeys(("stable", "same", "00_11"), "unchanged"),
     },
+    "env.search_mode": {"custom": "custom_search"},
     "optimizer.skill_update_mode": {
         "edits": "patch",
         **dict.fromkeys(("rewrite", "suggestions", "rewrite_suggestions"), "rewrite_from_suggestions"),
@@ -135,31 +136,7 @@ _WITHOUT_EFFECT: dict[str, tuple[Neutral, str]] = {
         (_one_of("auto", "cli", "off", "no", "0", "false", False), "agents are run by their command lines"),
     ),
     "env.split_output_dir": (_blank, "a ratio split is computed each time and never written"),
-    "env.max_turns": (_one_of(1), "the installed benchmarks ask once"),
-    "env.image_detail": (_one_of("auto"), "only the docvqa benchmark reads it"),
-    "env.max_api_workers": (_one_of(8), "only the alfworld benchmark reads it"),
-    "env.max_steps": (_one_of(50), "only the alfworld benchmark reads it"),
-    "env.mode": (_one_of("multi"), "only the spreadsheetbench benchmark reads it"),
-    "env.shuffle_choices": (_one_of(True), "only the livemathematicianbench benchmark reads it"),
-    **dict.fromkeys(
-        ("env.use_theorem", "env.use_sketch"),
-        (_one_of(False), "only the livemathematicianbench benchmark reads it"),
-    ),
-    **{
-        f"env.{leaf}": (_one_of(*shipped), "only the officeqa benchmark reads it")
-        for leaf, shipped in {
-            "max_tool_turns": (24,),
-            "search_mode": ("offline",),
-            "max_queries_per_turn": (4,),
-            "search_provider": ("duckduckgo",),
-            "search_max_num_results": (4,),
-            "search_timeout_seconds": (20,),
-            "search_auth_env": ("OFFICEQA_CUSTOM_SEARCH_AUTH",),
-        }.items()
-    },
-    "env.data_dirs": (_anything, "only the officeqa benchmark reads it"),
-    "env.search_api_url": (_anything, "only the officeqa benchmark reads it"),
-    "env.data_root": (_anything, "only the spreadsheetbench benchmark reads it"),
+    "env.max_api_workers": (_anything, "env.workers says how many calls are made at once"),
     **dict.fromkeys(
         ("env.judge_model", "env.judge_max_completion_tokens", "env.judge_retries"),
         (_anything, "no benchmark reads it, in SkillOpt neither"),

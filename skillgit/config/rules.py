@@ -18,6 +18,9 @@ _CHOICES = {
     "optimizer.skill_aware_appendix_source": ("both", "failure_only"),
     "evaluation.gate_metric": ("hard", "soft", "mixed"),
     "env.split_mode": ("", "ratio", "split_dir"),
+    "env.search_mode": ("offline", "custom_search"),
+    "env.image_detail": ("auto", "low", "high"),
+    "env.mode": ("single", "multi", "react"),
     "git.sign": ("auto", "never"),
     "git.push_gate": ("off", "warn", "block"),
     "sleep.miner": ("auto", "heuristic", "llm"),
@@ -68,6 +71,12 @@ _RANGES: dict[str, tuple[float, float]] = {
     "env.workers": (1, 1024),
     "env.exec_timeout": (0.001, float("inf")),
     "env.max_completion_tokens": (0, float("inf")),
+    "env.max_turns": (0, 1000),
+    "env.max_steps": (1, 100_000),
+    "env.max_tool_turns": (1, 1000),
+    "env.search_max_num_results": (1, 100),
+    "env.search_timeout_seconds": (0.001, float("inf")),
+    "env.max_queries_per_turn": (1, 100),
     "lint.max_description_tokens": (0, float("inf")),
     "lint.max_body_tokens": (0, float("inf")),
     "budget.calls": (0, float("inf")),
@@ -78,8 +87,8 @@ _RANGES: dict[str, tuple[float, float]] = {
     "sleep.keep_days": (1, float("inf")),
     "sleep.max_sessions": (0, float("inf")),
     "sleep.max_tasks": (1, float("inf")),
-    "sleep.val_fraction": (0, 1),
-    "sleep.test_fraction": (0, 1),
+    "sleep.val_fraction": (0, 0.9),
+    "sleep.test_fraction": (0, 0.9),
     "sleep.min_val": (1, float("inf")),
     "sleep.edit_budget": (1, float("inf")),
     "sleep.rollouts": (1, 100),
@@ -91,10 +100,14 @@ _RANGES: dict[str, tuple[float, float]] = {
 }
 
 
-_VARIABLES = ("model.api_key_env", "model.optimizer_api_key_env", "model.target_api_key_env")
+_VARIABLES = (
+    *("model.api_key_env", "model.optimizer_api_key_env", "model.target_api_key_env"),
+    "env.search_auth_env",
+)
 _ADDRESSES = (
     *("model.base_url", "model.optimizer_base_url", "model.target_base_url"),
     *("model.azure.endpoint", "model.optimizer_azure.endpoint", "model.target_azure.endpoint"),
+    "env.search_api_url",
 )
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from skillgit.config.models import Model
 from skillgit.config.sleep import Sleep
@@ -150,6 +151,24 @@ class Env:
         out_root: folder for a copy of the results in SkillOpt's layout; blank writes none.
         exec_timeout: seconds one rollout may take, retries included.
         max_completion_tokens: most tokens of one target reply; 0 keeps the backend's default.
+        max_turns: most turns of one task, where a benchmark has several; 0 takes its own number.
+        max_steps: most actions in one game (`alfworld`).
+        max_tool_turns: most turns with tool calls (`officeqa`).
+        use_local_tools: offer tools that look into the documents (`officeqa`).
+        data_dirs: folders of documents (`officeqa`).
+        search_mode: `offline`, or `custom_search` at `search_api_url` (`officeqa`).
+        search_api_url: https address that searches are posted to.
+        search_auth_env: environment variable with the token for it.
+        search_provider: what is asked there to search.
+        search_max_num_results: results per search.
+        search_timeout_seconds: seconds one search may take.
+        max_queries_per_turn: searches per turn.
+        image_detail: how closely pictures are looked at: `auto`, `low` or `high` (`docvqa`).
+        shuffle_choices: ask with the choices in an order of the task's own (`livemathematicianbench`).
+        use_theorem, use_sketch: show the theorem, and the sketch of its proof (`livemathematicianbench`).
+        data_root: folder of the workbooks (`spreadsheetbench`).
+        mode: `single`, `multi` or `react` (`spreadsheetbench`).
+        options: settings of a benchmark from another package.
     """
 
     name: str = ""
@@ -164,6 +183,25 @@ class Env:
     workers: int = 8
     exec_timeout: float = 120.0
     max_completion_tokens: int = 0
+    max_turns: int = 0
+    max_steps: int = 50
+    max_tool_turns: int = 24
+    use_local_tools: bool = True
+    data_dirs: tuple[str, ...] = ()
+    search_mode: str = "offline"
+    search_api_url: str = ""
+    search_auth_env: str = ""
+    search_provider: str = ""
+    search_max_num_results: int = 4
+    search_timeout_seconds: float = 20.0
+    max_queries_per_turn: int = 4
+    image_detail: str = "auto"
+    shuffle_choices: bool = True
+    use_theorem: bool = False
+    use_sketch: bool = False
+    data_root: str = ""
+    mode: str = "multi"
+    options: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -249,7 +287,7 @@ class Config:
     gradient: Gradient = Gradient()
     optimizer: Optimizer = Optimizer()
     evaluation: Evaluation = Evaluation()
-    env: Env = Env()
+    env: Env = field(default_factory=Env)
     skill: Skill = Skill()
     leaks: Leaks = Leaks()
     lint: Lint = Lint()

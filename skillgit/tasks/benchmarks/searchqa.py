@@ -36,7 +36,7 @@ class SearchQA:
     def __init__(self, ctx: BenchmarkContext) -> None:
         self._ctx = ctx
         self._limit = max_tokens(ctx)
-        if whole_option(ctx.options, "max_turns", 1) != 1:
+        if whole_option(ctx.options, "max_turns") > 1:
             raise ConfigError("SearchQA takes one turn", fix="set env.max_turns to 1, or leave it out")
 
     def load(self) -> Splits:

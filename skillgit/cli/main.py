@@ -30,6 +30,7 @@ _GROUPS = {
         "noise": ("skillgit.cli.noise", "Measure how much a skill's score moves by itself."),
         "best": ("skillgit.cli.best", "Print (or export) the best version of a run."),
         "import-run": ("skillgit.cli.import_run", "Import the output directory of a SkillOpt run."),
+        "data": ("skillgit.cli.data", "Make the data of published benchmarks runnable, and check it."),
     },
     "Sleep": {
         "sleep": ("skillgit.cli.sleep", "Learn from coding-agent sessions: proposals as branches."),

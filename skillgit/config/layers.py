@@ -14,7 +14,7 @@ from skillgit.config.packaged import packaged
 from skillgit.errors import ConfigError
 
 # Keys whose value is a mapping as a whole, not a section of further keys.
-_MAPPINGS = {"model.optimizer_price", "model.target_price", "lint.levels"}
+_MAPPINGS = {"model.optimizer_price", "model.target_price", "lint.levels", "env.options"}
 
 
 @dataclass(frozen=True)
@@ -79,11 +79,17 @@ def find_file(name: str, *folders: Path) -> Path:
     for candidate in [folder / name for folder in folders]:
         if candidate.is_file():
             return candidate
-    recipe = packaged("configs") / f"{name}.yaml"
-    if "/" not in name and recipe.is_file():
-        return recipe
-    recipes = ", ".join(sorted(p.stem for p in packaged("configs").glob("*.yaml")))
-    raise ConfigError(f"no configuration file or recipe {name!r}", fix=f"recipes: {recipes}")
+    recipes = _recipes()
+    if name in recipes:
+        return recipes[name]
+    raise ConfigError(f"no configuration file or recipe {name!r}", fix=f"recipes: {', '.join(sorted(recipes))}")
+
+
+def _recipes() -> dict[str, Path]:
+    """Name to file of the packaged configurations; that of a benchmark is `default.yaml` in its folder."""
+    top = packaged("configs")
+    own = {path.parent.name: path for path in top.glob("*/default.yaml")}
+    return {path.stem: path for path in top.glob("*.yaml")} | own
 
 
 def parse_override(text: str) -> tuple[str, Value]:

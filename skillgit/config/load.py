@@ -20,6 +20,9 @@ from skillgit.errors import ConfigError
 
 DEFAULT_FILE = "skillgit.yaml"
 
+_SECRETS = ("api_key", "token", "secret", "password")
+"""How names end whose values belong into the environment."""
+
 
 def load_config(
     root: Path,
@@ -127,7 +130,7 @@ def _is_section(key: str, known: Mapping[str, Any]) -> bool:
 
 def _unknown(key: str, value: Value, known: Mapping[str, Any]) -> ConfigError:
     leaf = key.rsplit(".", 1)[-1]
-    if leaf.lower().endswith(("api_key", "token", "secret", "password")):
+    if leaf.lower().endswith(_SECRETS):
         return ConfigError(
             f"{key} would put a secret into a file",
             where=value.where,
@@ -152,7 +155,8 @@ def _typed(key: str, value: Value, hint: Any) -> Any:
     if get_origin(hint) is tuple:
         return _words(key, value)
     if get_origin(hint) is not None:
-        return _texts(key, value) if get_args(hint)[1] is str else _mapping(key, value)
+        of = get_args(hint)[1]
+        return _settings(key, value) if of is Any else _texts(key, value) if of is str else _mapping(key, value)
     if hint is float and isinstance(value.value, int) and not isinstance(value.value, bool):
         # A whole number beyond every float is refused below, like infinity.
         value = Value(float(value.value) if abs(value.value) < 1e300 else math.inf, value.where)
@@ -177,6 +181,16 @@ def _texts(key: str, value: Value) -> dict[str, str]:
     entries = value.value or {}
     if not isinstance(entries, dict) or not all(isinstance(text, str) for pair in entries.items() for text in pair):
         raise ConfigError(f"{key} must map words to words", where=value.where)
+    return dict(entries)
+
+
+def _settings(key: str, value: Value) -> dict[str, Any]:
+    entries = value.value or {}
+    if not isinstance(entries, dict) or not all(isinstance(name, str) for name in entries):
+        raise ConfigError(f"{key} must map names to values", where=value.where)
+    for name in entries:
+        if name.lower().endswith(_SECRETS):
+            raise _unknown(f"{key}.{name}", value, {})
     return dict(entries)
 
 

@@ -29,7 +29,9 @@ _SECTION_OF = {
     ),
     "env": (
         "skill_init split_mode split_ratio split_seed split_dir data_path split_output_dir exec_timeout out_root"
-        " workers limit max_turns max_completion_tokens"
+        " workers limit max_turns max_completion_tokens max_steps max_tool_turns use_local_tools data_dirs search_mode"
+        " search_api_url search_auth_env search_provider search_max_num_results search_timeout_seconds"
+        " max_queries_per_turn image_detail shuffle_choices use_theorem use_sketch data_root mode"
     ),
 }
 

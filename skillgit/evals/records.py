@@ -31,6 +31,7 @@ class Conditions:
         metric: how hard and soft make one score.
         samples: rollouts per task, over which scores are means.
         seed: `train.seed`.
+        scoring: what of this machine the scores depend on, in words; what of it makes scores differ is in `judge`.
     """
 
     split: str
@@ -40,6 +41,7 @@ class Conditions:
     metric: Metric
     samples: int
     seed: int
+    scoring: str = ""
 
     def record_id(self, skill_object: str) -> str:
         """20 hex digits that identify measuring this skill object under these conditions."""
@@ -80,6 +82,8 @@ def build(
     }
     if not measured.complete:
         record["bound"] = {"score_at_most": measured.at_most(metric), "planned": measured.planned}
+    if conditions.scoring:
+        record["scoring"] = conditions.scoring
     if metric.name == "mixed":
         record["weight"] = metric.weight
     if measured.lenient is not None:

@@ -13,9 +13,9 @@ from skillgit.evals.caller import Caller
 from skillgit.evals.workspaces import Workspaces
 from skillgit.events import Progress, Sink
 from skillgit.git.skillstore import Version
-from skillgit.models.base import Reply, Request
+from skillgit.models.base import Reply, Request, Workspace
 from skillgit.models.pending import answered
-from skillgit.tasks.base import Ask, Benchmark, Task, Trajectory, digest
+from skillgit.tasks.base import AgentBenchmark, Ask, Benchmark, Task, Trajectory, digest
 
 _GIVE_UP_AFTER = 5  # consecutive failures with no answer in between: the endpoint is down, not the task hard
 
@@ -130,8 +130,7 @@ class Rollouts:
     def one(self, job: Job, task: Task, sample: int) -> Outcome:
         """Roll out one task within its deadline. Raises `ModelConfigError`, which no other task can avoid."""
         try:
-            skill = "" if self._workspaces else job.version.text
-            trajectory = self.benchmark.rollout(task, skill, self._ask(job, task, sample))
+            trajectory = self._roll(job, task, self._ask(job, task, sample))
         except PendingAnswerError as error:
             return Outcome(task, None, error.what, sample, pending=error)
         except ModelConfigError:
@@ -141,10 +140,21 @@ class Rollouts:
             return Outcome(task, None, f"{error.what}{why}", sample, isinstance(error, TransientModelError))
         return Outcome(task, trajectory, sample=sample)
 
+    def _roll(self, job: Job, task: Task, ask: Ask) -> Trajectory:
+        if self._workspaces and isinstance(self.benchmark, AgentBenchmark):
+            return self.benchmark.work(task, ask)
+        return self.benchmark.rollout(task, "" if self._workspaces else job.version.text, ask)
+
+    def _workspace(self, version: Version, task: Task) -> Workspace | None:
+        if self._workspaces is None:
+            return None
+        own = self.benchmark.attachments(task) if isinstance(self.benchmark, AgentBenchmark) else None
+        return self._workspaces.of(version, task, own)
+
     def _ask(self, job: Job, task: Task, sample: int) -> Ask:
         deadline = time.monotonic() + self._timeout
         question = digest([task.id, task.content()])
-        workspace = self._workspaces.of(job.version, task) if self._workspaces else None
+        workspace = self._workspace(job.version, task)
         turn = 0
 
         def ask(request: Request) -> Reply:

@@ -25,7 +25,7 @@ from skillgit.models.base import ExecTarget, Model, Preparable, Role
 from skillgit.models.budget import Budget, Limits, Spent
 from skillgit.models.roles import role_spec
 from skillgit.tasks import registry as benchmarks
-from skillgit.tasks.base import Benchmark, BenchmarkContext, Splits, Task
+from skillgit.tasks.base import AgentBenchmark, Benchmark, BenchmarkContext, Splits, Task
 
 
 def locate(repo: Repository, config: Config, skill: str, cwd: Path | None = None) -> Place:
@@ -134,7 +134,7 @@ def make_rollouts(
     if isinstance(target.model, ExecTarget):
         target.model.sandbox(edits=_edits(benchmark))
         work = Workspaces(repo, place, edits=_edits(benchmark))
-    elif _edits(benchmark):
+    elif _edits(benchmark) and not isinstance(benchmark, AgentBenchmark):
         raise ModelConfigError(
             f"the tasks of {benchmark.name} ask for changes to files, which {target.model.spec.backend} cannot make",
             fix="set model.target_backend to an agent, such as codex_exec",
@@ -172,4 +172,5 @@ def conditions(config: Config, benchmark: Benchmark, splits: Splits, split: str,
         metric=Metric(config.evaluation.gate_metric, config.evaluation.gate_mixed_weight),
         samples=samples(config, split),
         seed=config.train.seed,
+        scoring=str(getattr(benchmark, "scoring", "")),
     )

@@ -27,15 +27,19 @@ class Workspaces:
         self._repo, self._place, self._edits = repo, place, edits
         self._files, self._lock = lru_cache(maxsize=4)(self._read), threading.Lock()
 
-    def of(self, version: Version, task: Task) -> Workspace:
+    def of(self, version: Version, task: Task, attachments: Mapping[str, str | bytes] | None = None) -> Workspace:
         """The workspace of one rollout.
+
+        Args:
+            attachments: in place of the task's files.
 
         Raises:
             GitError: the version holds something that is no plain file, or a name that leads out of its folder.
         """
         with self._lock:
             files, executables = self._files(version)
-        return Workspace(self._place.name, version.object, files, executables, dict(task.files), self._edits)
+        found = dict(task.files if attachments is None else attachments)
+        return Workspace(self._place.name, version.object, files, executables, found, self._edits)
 
     def _read(self, version: Version) -> tuple[Mapping[str, bytes], frozenset[str]]:
         # A candidate is not written yet: its other files are those of the version it was made from.

@@ -6,6 +6,7 @@ import random
 from collections.abc import Sequence
 
 from skillgit.evals.rollouts import Outcome
+from skillgit.models.base import Message
 from skillgit.tasks.base import Task, Trajectory
 
 _SMALL_CHARS = 200  # of what was written: a small optimizer needs its form, and drifts with its length
@@ -84,6 +85,14 @@ def _case(number: int, task: Task, trajectory: Trajectory, limit: int, unseen: S
     if task.answers:
         lines.append("Expected: " + trim(" | ".join(task.answers), limit // 4))
     lines.append(f"Score: hard {score.hard:g}, soft {score.soft:.2f}{f' – {score.reason}' if score.reason else ''}")
-    answers = [f"[{turn.role}] {turn.content}" for turn in trajectory.turns if turn.role not in unseen]
+    answers = [_told(turn) for turn in trajectory.turns if turn.role not in unseen]
     lines.append("Transcript:\n" + trim("\n".join(answers) or trajectory.response, limit))
     return "\n".join(lines)
+
+
+def _told(turn: Message) -> str:
+    """What one turn said, and the tools that it called."""
+    functions = [call.get("function", {}) for call in turn.tool_calls]
+    calls = [f"[call] {function.get('name')} {function.get('arguments')}" for function in functions]
+    said = [f"[{turn.role}] {turn.content}"] if turn.content or not calls else []
+    return "\n".join([*said, *calls])

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from skillgit.models.base import Message, Reply, Request
 
@@ -119,7 +119,10 @@ class Benchmark(Protocol):
     """A kind of task: how it is loaded, asked and scored.
 
     Entry points name a factory `(BenchmarkContext) -> Benchmark`. One whose tasks ask for changes to files has an
-    attribute `edits` that is true: only an agent can do them, and it is then permitted to.
+    attribute `edits` that is true: an agent is then permitted to, and no other target can do them but by an
+    `AgentBenchmark`, which asks it for something else. One whose scores depend on what a machine has installed has an
+    attribute `scoring`, which says in words what this one has, for the record. One whose rollouts send more than one
+    request has an attribute `requests`, the most that one of them sends.
     """
 
     name: str
@@ -137,4 +140,26 @@ class Benchmark(Protocol):
 
         The text is empty when there is no skill, and when an agent finds the skill in its folder.
         """
+        ...
+
+
+@runtime_checkable
+class AgentBenchmark(Protocol):
+    """A benchmark that asks an agent otherwise than a model. Optional for benchmarks."""
+
+    def attachments(self, task: Task) -> Mapping[str, str | bytes]:
+        """Name to content of the files that an agent gets with a task, in place of `Task.files`."""
+        ...
+
+    def work(self, task: Task, ask: Ask) -> Trajectory:
+        """`Benchmark.rollout` for an agent, which finds the skill and the attachments in its folder."""
+        ...
+
+
+@runtime_checkable
+class Foreseen(Protocol):
+    """A benchmark whose rollouts take long to begin. Optional for benchmarks."""
+
+    def first(self, task: Task, skill: str) -> Request:
+        """What a rollout asks first, or something of its size, by which the cost of a run is estimated."""
         ...

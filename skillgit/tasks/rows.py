@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import math
 from collections.abc import Iterator
@@ -30,8 +32,9 @@ def shown(path: Path, root: Path) -> str:
 def read_rows(path: Path, name: str, problems: Problems) -> list[Row]:
     """Every value in a file.
 
-    A `.json` file holds an array, an object whose `data` is one, or an object of tasks; any other file holds one
-    value per line. A byte order mark, CRLF and blank lines are fine. What cannot be read becomes a problem.
+    A `.json` file holds an array, an object whose `data` is one, or an object of tasks; a `.csv` file a table, whose
+    rows become objects of texts; any other file holds one value per line. A byte order mark, CRLF and blank lines are
+    fine. What cannot be read becomes a problem.
     """
     try:
         data = path.read_bytes().removeprefix(_BOM)
@@ -40,6 +43,8 @@ def read_rows(path: Path, name: str, problems: Problems) -> list[Row]:
         return []
     if path.suffix.lower() == ".json":
         return list(_document(data, name, problems))
+    if path.suffix.lower() == ".csv":
+        return list(_table(data, name, problems))
     return list(_lines(data, name, problems))
 
 
@@ -81,6 +86,28 @@ def _lines(data: bytes, name: str, problems: Problems) -> Iterator[Row]:
                 yield Row(where, parse(line.decode()))
         except ValueError as error:
             problems.add(where, _said(error))
+
+
+def _table(data: bytes, name: str, problems: Problems) -> Iterator[Row]:
+    """The rows of a table by the names in its first line. A row stands where it begins."""
+    try:
+        reader = csv.reader(io.StringIO(data.decode(), newline=""), strict=True)
+    except UnicodeDecodeError as error:
+        problems.add(f"{name}:{_line_of(error, data)}", _said(error))
+        return
+    header: list[str] = []
+    end = 0
+    try:
+        for cells in reader:
+            line, end = end + 1, reader.line_num
+            if not header:
+                header = [cell.strip() for cell in cells]
+            elif len(cells) == len(header):
+                yield Row(f"{name}:{line}", dict(zip(header, cells, strict=True)))
+            elif cells:
+                problems.add(f"{name}:{line}", f"has {len(cells)} cells, and the first line names {len(header)}")
+    except csv.Error as error:
+        problems.add(f"{name}:{end + 1}", f"is no row of a table ({error})")
 
 
 def _document(data: bytes, name: str, problems: Problems) -> Iterator[Row]:

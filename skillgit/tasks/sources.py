@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from skillgit.tasks.rows import shown
 JUDGE_FILE = "judge.json"
 SPLITS = ("train", "val", "test")
 _SUFFIXES = (".jsonl", ".json")
+_TABLES = (".jsonl", ".json", ".csv")
 
 
 @dataclass(frozen=True)
@@ -36,11 +37,15 @@ class Source:
         return [*self.splits.values(), *([self.single] if self.single else []), self.folder / JUDGE_FILE]
 
 
-def configured(ctx: BenchmarkContext) -> Source | None:
+def configured(ctx: BenchmarkContext, *, tables: bool = False) -> Source | None:
     """What `env.split_dir` or `env.data_path` name; `None` when both are blank.
 
     `env.split_mode` decides when both are given; a blank path is unset and never means the current folder.
+
+    Args:
+        tables: CSV files may hold the items, too.
     """
+    suffixes = _TABLES if tables else _SUFFIXES
     mode = text_option(ctx.options, "split_mode")
     if mode not in ("", "split_dir", "ratio"):
         raise ConfigError(f'unknown env.split_mode "{mode}"{suggest(mode, ("split_dir", "ratio"))}')
@@ -48,8 +53,8 @@ def configured(ctx: BenchmarkContext) -> Source | None:
     if mode == "split_dir" and not split_dir:
         raise ConfigError("env.split_mode is split_dir, but env.split_dir is blank", fix="set env.split_dir")
     if split_dir and not (mode == "ratio" and data_path):
-        return split_folder(_existing(ctx, "split_dir", split_dir), ctx.root)
-    return _single(_existing(ctx, "data_path", data_path), ctx.root) if data_path else None
+        return split_folder(_existing(ctx, "split_dir", split_dir), ctx.root, suffixes)
+    return _single(_existing(ctx, "data_path", data_path), ctx.root, suffixes) if data_path else None
 
 
 def eval_folder(ctx: BenchmarkContext) -> Source:
@@ -67,34 +72,34 @@ def eval_folder(ctx: BenchmarkContext) -> Source:
     return Source(folder, single=single) if single else split
 
 
-def split_folder(folder: Path, root: Path) -> Source:
+def split_folder(folder: Path, root: Path, suffixes: Sequence[str] = _SUFFIXES) -> Source:
     """One file per split: `train.jsonl`, `train.json`, `train/items.jsonl`, `train/items.json` or the only such file
     in `train/`; the same for val and test."""
-    files = {name: _one(folder, name, root) for name in SPLITS}
+    files = {name: _one(folder, name, root, suffixes) for name in SPLITS}
     return Source(folder, {name: path for name, path in files.items() if path})
 
 
-def _single(path: Path, root: Path) -> Source:
+def _single(path: Path, root: Path, suffixes: Sequence[str]) -> Source:
     if path.is_dir():
-        found = _only(path, root)
+        found = _only(path, root, suffixes)
         if found is None:
-            raise TaskError("holds no .jsonl or .json file", where=shown(path, root), fix="set env.data_path")
+            raise TaskError(f"holds no {' or '.join(suffixes)} file", where=shown(path, root), fix="set env.data_path")
         return Source(path, single=found)
     return Source(path.parent, single=path)
 
 
-def _one(folder: Path, name: str, root: Path) -> Path | None:
+def _one(folder: Path, name: str, root: Path, suffixes: Sequence[str] = _SUFFIXES) -> Path | None:
     """The one file for `name`; two of them are refused rather than one of them silently ignored."""
-    found = [path for suffix in _SUFFIXES if (path := folder / f"{name}{suffix}").is_file()]
+    found = [path for suffix in suffixes if (path := folder / f"{name}{suffix}").is_file()]
     if (folder / name).is_dir():
-        items = [path for suffix in _SUFFIXES if (path := folder / name / f"items{suffix}").is_file()]
-        only = None if items else _only(folder / name, root)
+        items = [path for suffix in suffixes if (path := folder / name / f"items{suffix}").is_file()]
+        only = None if items else _only(folder / name, root, suffixes)
         found += items or ([only] if only else [])
     return _at_most_one(found, root)
 
 
-def _only(folder: Path, root: Path) -> Path | None:
-    files = (path for path in sorted(folder.iterdir()) if path.suffix in _SUFFIXES and path.is_file())
+def _only(folder: Path, root: Path, suffixes: Sequence[str]) -> Path | None:
+    files = (path for path in sorted(folder.iterdir()) if path.suffix in suffixes and path.is_file())
     return _at_most_one([path for path in files if path.name != JUDGE_FILE], root)
 
 

@@ -9,8 +9,10 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
+from skillgit.errors import ModelError
 from skillgit.evals.gate import mean
 from skillgit.evals.rollouts import Outcome
 from skillgit.git.skillstore import Version
@@ -19,7 +21,7 @@ from skillgit.optimizer.aggregate import merge_sizes
 from skillgit.optimizer.modes import MODES
 from skillgit.optimizer.reflect import analyst_request
 from skillgit.skills.size import tokens
-from skillgit.tasks.base import Benchmark, Score, Task, Trajectory
+from skillgit.tasks.base import Benchmark, Foreseen, Score, Task, Trajectory
 from skillgit.train.plan import Plan, Tick
 
 _EDIT_TOKENS = 40  # of one proposed edit, with its JSON
@@ -95,6 +97,11 @@ def estimate(plan: Plan, benchmark: Benchmark, version: Version, assumptions: As
     for tick in plan.ticks:
         work.add(tick)
     return work.result
+
+
+def requests(benchmark: Benchmark) -> int:
+    """The most requests that one rollout sends. How many it will send is not known, so an estimate takes them all."""
+    return int(getattr(benchmark, "requests", 1))
 
 
 @dataclass
@@ -205,7 +212,8 @@ class _Work:
 
     def _rollouts(self, stage: str, tasks: Sequence[Task], times: float) -> None:
         if tasks and times:
-            self.result.add("target", stage, times * len(tasks), self._prompt(tasks), self._completion(tasks))
+            calls = times * len(tasks) * requests(self.benchmark)
+            self.result.add("target", stage, calls, self._prompt(tasks), self._completion(tasks))
 
     def _gate(self, times: float = 1.0) -> None:
         config, assume, val = self.plan.config, self.result.assumptions, self.plan.splits.val
@@ -214,7 +222,8 @@ class _Work:
             # A rejected candidate is ruled out after the failing tasks and about half a wave more.
             ruled_out = min(len(val), assume.failing * len(val) + config.env.workers / 2)
             calls = assume.accepted * len(val) + (1 - assume.accepted) * ruled_out
-        self.result.add("target", "val", times * self._repeats * calls, self._prompt(val), self._completion(val))
+        calls *= times * self._repeats * requests(self.benchmark)
+        self.result.add("target", "val", calls, self._prompt(val), self._completion(val))
 
     def _analysts(self, source: str, tasks: Sequence[Task], count: int, chance: float, tick: Tick) -> int:
         """Analysts that read `count` of the tasks."""
@@ -297,16 +306,24 @@ class _Work:
         return mean([float(tokens(task.answers[0])) if task.answers else float(_REPLY_TOKENS) for task in tasks]) or 0.0
 
 
+class _EnoughError(ModelError):
+    """Ends a rollout that was begun to see its first request."""
+
+
 def _request_tokens(benchmark: Benchmark, task: Task, skill: str) -> int:
-    """Tokens of the first request of a rollout."""
+    """Tokens of the first request of a rollout; 0 for a task that is refused for its own fault, and asks nothing."""
     seen: list[Request] = []
 
     def ask(request: Request) -> Reply:
         seen.append(request)
-        return Reply(task.answers[0] if task.answers else "-")
+        raise _EnoughError("no model is asked for an estimate")
 
-    benchmark.rollout(task, skill, ask)
-    return sum(tokens(message.content) for message in seen[0].messages)
+    if isinstance(benchmark, Foreseen):
+        seen.append(benchmark.first(task, skill))
+    else:
+        with suppress(_EnoughError):
+            benchmark.rollout(task, skill, ask)
+    return sum(tokens(message.content) for request in seen[:1] for message in request.messages)
 
 
 def _made_up(task: Task, source: str) -> Outcome:

@@ -68,7 +68,8 @@ class Plan:
         return [by_id[task] for task in dict.fromkeys(ids)]
 
     def most_calls(self) -> dict[str, int]:
-        """The most calls of each role, without retries and re-asked replies; what is cached costs nothing."""
+        """The most calls of each role, without retries and re-asked replies, when a rollout sends one request; what is
+        cached costs nothing."""
         target = optimizer = 0
         for tick in self.ticks:
             calls = self._calls(tick)

@@ -33,7 +33,7 @@ from skillgit.models.roles import role_spec
 from skillgit.optimizer.advisor import Advisor
 from skillgit.tasks.base import Benchmark, Splits, digest
 from skillgit.train import journal
-from skillgit.train.estimate import Estimate, assume, estimate
+from skillgit.train.estimate import Estimate, assume, estimate, requests
 from skillgit.train.plan import Plan, cautions, make_plan
 from skillgit.train.run import Run
 from skillgit.train.state import IMPORTED, Mark, RunState
@@ -297,7 +297,7 @@ def planned(prepared: Prepared, environ: Mapping[str, str], *, models_needed: bo
     """
     state, plan, config = prepared.state, prepared.plan, prepared.config
     splits = plan.splits
-    expected = _expected(prepared)
+    expected, most = _expected(prepared), plan.most_calls()
     return RunPlanned(
         run=state.run,
         branch=state.branch,
@@ -308,7 +308,7 @@ def planned(prepared: Prepared, environ: Mapping[str, str], *, models_needed: bo
         tasks={"train": len(splits.train), "val": len(splits.val), "test": len(splits.test)},
         steps=plan.steps,
         epochs=config.train.num_epochs,
-        calls=plan.most_calls(),
+        calls={**most, "target": most["target"] * requests(prepared.benchmark)},
         expected=expected.rounded(),
         assumed=dataclasses.asdict(expected.assumptions),
         config=resolved(config),

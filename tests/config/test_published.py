@@ -88,6 +88,7 @@ def test_every_flat_name_is_read_as_its_place_and_told(tmp_path: Path, flat: str
         "evaluation.gate_metric": "soft",
     }
     words |= {"optimizer.skill_update_mode": "rewrite_from_suggestions", "env.split_mode": "ratio"}
+    words |= {"env.search_mode": "custom_search", "env.image_detail": "low", "env.mode": "single"}
     words |= {"optimizer.longitudinal_pair_policy": "changed", "optimizer.skill_aware_appendix_source": "failure_only"}
     other = {bool: lambda: not default, str: lambda: words.get(place, "other"), tuple: lambda: ["word"]}
     # A floor must not be above the rate, and weights stay below one.

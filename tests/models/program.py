@@ -19,6 +19,9 @@ found = [os.path.join(top, n) for top, _, names in os.walk(".") for n in names]
 given["tree"] = {{os.path.relpath(n): open(n, errors="replace").read() for n in found}}
 with open(folder + "/given.jsonl", "a") as out:
     out.write(json.dumps(given) + "\\n")
+for name, text in plan.get("make", {{}}).items():
+    os.makedirs(os.path.dirname(name) or ".", exist_ok=True)
+    open(name, "w").write(text)
 if plan.get("fork"):
     child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
     with open(folder + f"/child-{{child.pid}}", "w") as note:
@@ -45,7 +48,10 @@ class Program:
         self.plan()
 
     def plan(self, **how: Any) -> None:
-        """What it does from now on: `out`, `err`, `code`, `sleep` seconds, `fork` a child, `last` message's file."""
+        """What it does from now on: `out`, `err`, `code`, `sleep` seconds, `fork` a child, `last` message's file.
+
+        `make` maps names of files to texts that it writes into its folder.
+        """
         self.plans(how)
 
     def plans(self, *hows: dict[str, Any]) -> None:

@@ -183,8 +183,8 @@ def test_searchqa_refuses_bad_items(searchqa, tmp_path, item, message):
 def test_searchqa_says_what_it_needs(searchqa):
     with pytest.raises(TaskError, match="needs its data"):
         searchqa(split_mode="ratio", data_path=" ").load()
-    with pytest.raises(ConfigError, match="one turn"):
-        searchqa(max_turns=2)
+    with pytest.raises(ConfigError, match="max_turns is 21"):
+        searchqa(max_turns=21)
 
 
 def test_benchmarks_are_found_by_name(tmp_path):

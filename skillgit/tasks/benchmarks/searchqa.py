@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
-from skillgit.errors import ConfigError, TaskError
-from skillgit.models.base import Message
-from skillgit.models.prompt import render
 from skillgit.tasks.base import Ask, BenchmarkContext, Score, Splits, Task, Trajectory, digest
-from skillgit.tasks.benchmarks.single import ask_once, max_tokens, trajectory
+from skillgit.tasks.benchmarks.items import data_identity, item_source, refuse_manifest
+from skillgit.tasks.benchmarks.turns import Turns, with_skill
 from skillgit.tasks.dataset import SplitOptions, load_splits
+from skillgit.tasks.form import same_but_form
 from skillgit.tasks.metrics import exact_match, token_f1
-from skillgit.tasks.options import whole_option
 from skillgit.tasks.problems import Problems
 from skillgit.tasks.record import Record
 from skillgit.tasks.rows import Row
-from skillgit.tasks.sources import configured
 from skillgit.tasks.text import clip, last_line, last_tagged, quote, quote_any
 
 _SCORER = 1
@@ -35,31 +31,23 @@ class SearchQA:
 
     def __init__(self, ctx: BenchmarkContext) -> None:
         self._ctx = ctx
-        self._limit = max_tokens(ctx)
-        if whole_option(ctx.options, "max_turns") > 1:
-            raise ConfigError("SearchQA takes one turn", fix="set env.max_turns to 1, or leave it out")
+        self._turns = Turns.of(ctx, least=2)
 
     def load(self) -> Splits:
         """The items of `env.split_dir`, or of `env.data_path` split by `env.split_ratio` (2:1:7)."""
-        source = configured(self._ctx)
-        if source is None:
-            raise TaskError(
-                "SearchQA needs its data",
-                why="env.split_dir and env.data_path are both blank",
-                fix="set env.split_dir to a folder with train, val and test, or env.data_path to one file of items",
-            )
+        source = item_source(self._ctx, "SearchQA")
         return load_splits(source, parse_item, SplitOptions.of(self._ctx, "2:1:7"), self._ctx.root)
 
     def judge_digest(self) -> str:
-        """Covers the scorer, the prompt and the cut of contexts."""
-        prompt = [(m.role, m.content) for m in _messages("", "", "")]
-        return digest({"searchqa": _SCORER, "shown": _SHOWN, "prompt": prompt})
+        """Covers the scorer, the prompt, the cut of contexts, further turns, and the data where it has a digest."""
+        prompt = [(m.role, m.content) for m in with_skill("searchqa", "", context="", question="")]
+        known = {"searchqa": _SCORER, "shown": _SHOWN, "prompt": prompt}
+        return digest(known | self._turns.identity() | data_identity(self._ctx))
 
     def rollout(self, task: Task, skill: str, ask: Ask) -> Trajectory:
-        """One request with the skill in the system turn; without a skill its section is left out."""
-        messages = _messages(skill, cut_context(task.context), task.input)
-        turns, cut = ask_once(messages, self._limit, ask)
-        return trajectory(turns, score(task, turns[-1].content), cut)
+        """The question with the skill in the system turn; without a skill its section is left out."""
+        messages = with_skill("searchqa", skill, context=cut_context(task.context), question=task.input)
+        return self._turns.ask(messages, ask, lambda response: score(task, response))
 
 
 def parse_item(row: Row, problems: Problems) -> Task | None:
@@ -67,13 +55,7 @@ def parse_item(row: Row, problems: Problems) -> Task | None:
     record = Record.of(row, problems)
     if record is None:
         return None
-    if "id" in record.value and not record.value.keys() & {"question", "context", "answers"}:
-        raise TaskError(
-            "the file holds ids, but no questions",
-            why="it is a list of which items to take; the data itself must be materialised first",
-            fix="run `skillgit data materialize` and set env.split_dir to its output",
-            where=row.where,
-        )
+    refuse_manifest(record, "searchqa", ("question", "context", "answers"))
     name, question, answers = record.id(), record.text("question"), record.texts("answers")
     if answers == ():
         record.bad("has no answers")
@@ -81,12 +63,6 @@ def parse_item(row: Row, problems: Problems) -> Task | None:
     if not (name and question and answers):
         return None
     return Task(id=name, input=question, context=context, answers=answers, where=row.where)
-
-
-def _messages(skill: str, context: str, question: str) -> tuple[Message, ...]:
-    section = f"## Skill\n\n{skill}" if skill.strip() else ""
-    system, user = render("searchqa", skill_section=section, context=context, question=question)
-    return replace(system, content=system.content.rstrip()), user
 
 
 def cut_context(context: str) -> str:
@@ -116,6 +92,6 @@ def score(task: Task, response: str) -> Score:
     predicted = answer_in(response)
     soft = token_f1(predicted, task.answers)
     if exact_match(predicted, task.answers):
-        return Score(1.0, soft, clip(predicted))
+        return Score(1.0, soft, clip(predicted), lenient=1.0)
     reason = f"searchqa: wrote {quote(predicted)}, expected {quote_any(task.answers)} (F1 {soft:.2f})"
-    return Score(0.0, soft, clip(predicted), reason)
+    return Score(0.0, soft, clip(predicted), reason, float(same_but_form(predicted, task.answers)))

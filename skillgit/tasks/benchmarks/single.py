@@ -16,10 +16,15 @@ def max_tokens(ctx: BenchmarkContext) -> int | None:
 
 def ask_once(messages: tuple[Message, ...], limit: int | None, ask: Ask) -> tuple[tuple[Message, ...], bool]:
     """Ask, and give the turns after the skill and whether the reply was cut short. Model errors pass through."""
+    answered, cut = answer_to(messages, limit, ask)
+    return (*(m for m in messages if m.role != "system"), *answered), cut
+
+
+def answer_to(messages: tuple[Message, ...], limit: int | None, ask: Ask) -> tuple[tuple[Message, ...], bool]:
+    """Ask, and give the turns that this adds and whether the reply was cut short. Model errors pass through."""
     reply = ask(Request(messages=messages, max_tokens=limit))
     thoughts = (Message("reasoning", reply.reasoning),) if reply.reasoning else ()
-    turns = (*(m for m in messages if m.role != "system"), *thoughts, Message("assistant", reply.text))
-    return turns, reply.finish == "length"
+    return (*thoughts, Message("assistant", reply.text)), reply.finish == "length"
 
 
 def trajectory(turns: tuple[Message, ...], score: Score, cut: bool) -> Trajectory:

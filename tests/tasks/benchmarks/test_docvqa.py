@@ -1,0 +1,456 @@
+"""DocVQA: its rows and pictures, what is sent, and the scores."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import io
+import json
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from PIL import Image, ImageDraw
+
+from skillgit.errors import ConfigError, TaskError, TransientModelError
+from skillgit.models.base import Reply, Request
+from skillgit.tasks import images
+from skillgit.tasks.base import BenchmarkContext, Task
+from skillgit.tasks.benchmarks.docvqa import DocVQA, score
+from skillgit.tasks.images import Pictures
+from skillgit.tasks.registry import build
+from skillgit.tasks.scorers import anls
+from tests.models.program import Program
+from tests.models.server import serving
+from tests.tasks.benchmarks.project import FIRST, SECOND, Both, Run, command, events, make, verdicts
+
+FIELDS = ["questionId", "question", "answer", "image_path", "topic", "docId", "ucsf_document_id", "source_split"]
+SIZES = {"train": 4, "val": 3, "test": 2}
+
+
+def page(text: str, kind: str = "PNG") -> bytes:
+    """The picture of a page with one line of print."""
+    picture = Image.new("L", (240, 60), 255)
+    ImageDraw.Draw(picture).text((10, 20), text, fill=0)
+    out = io.BytesIO()
+    picture.save(out, kind)
+    return out.getvalue()
+
+
+def table(*rows: dict[str, str]) -> bytes:
+    out = io.StringIO()
+    writer = csv.DictWriter(out, FIELDS, restval="")
+    writer.writeheader()
+    writer.writerows(rows)
+    return out.getvalue().encode()
+
+
+def row(name: str, **changes: str) -> dict[str, str]:
+    told = {"question": f"What is the total of {name}?", "answer": f"['Total {name}', 'total {name} eur']"}
+    return {"questionId": name, **told, "image_path": f"pages/{name}.png", "topic": "form|table/list", **changes}
+
+
+def files(**more: Any) -> dict[str, Any]:
+    rows = {split: [row(f"{split} {n}") for n in range(size)] for split, size in SIZES.items()}
+    names = [each["questionId"] for part in rows.values() for each in part]
+    return {
+        **{f"data/docvqa/splits/{split}/items.csv": table(*each) for split, each in rows.items()},
+        **{f"data/docvqa/splits/pages/{name}.png": page(name) for name in names},
+        **more,
+    }
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    for name, content in files().items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(content)
+    return tmp_path
+
+
+def bench(root: Path, **options: Any) -> DocVQA:
+    return DocVQA(BenchmarkContext(root, "docvqa", {"split_dir": "data/docvqa/splits", **options}))
+
+
+class Asked:
+    """A target that gives replies in order and keeps what it was asked."""
+
+    def __init__(self, *texts: str) -> None:
+        self.texts, self.requests = list(texts), []
+
+    def __call__(self, request: Request) -> Reply:
+        self.requests.append(request)
+        return Reply(self.texts[min(len(self.requests), len(self.texts)) - 1])
+
+
+# --- rows
+
+
+def test_the_published_table_is_read(data: Path) -> None:
+    splits = bench(data).load()
+    assert {name: len(tasks) for name, tasks in vars(splits).items()} == {**SIZES, "confirm": 0}
+    task = splits.train[1]
+    assert (task.id, task.input) == ("train 1", "What is the total of train 1?")
+    assert task.answers == ("Total train 1", "total train 1 eur")
+    assert task.tags == ("form", "table/list")
+    assert task.data == {"image": "pages/train 1.png"}
+    assert task.where == "data/docvqa/splits/train/items.csv:3"
+
+
+def one(data: Path, content: bytes, suffix: str = "csv") -> Task:
+    (data / f"one.{suffix}").write_bytes(content)
+    options = {"split_dir": "", "data_path": f"one.{suffix}", "split_ratio": "1:0:0", "allow_missing_val": True}
+    (task,) = bench(data, **options).load().train
+    return task
+
+
+@pytest.mark.parametrize(
+    ("changes", "answers"),
+    [
+        ({"answer": "12 May"}, ("12 May",)),
+        ({"answer": '["a", "b"]'}, ("a", "b")),
+        ({"answer": "['it\\'s', \"x\"]"}, ("it's", "x")),
+        ({"answer": "[sic]"}, ("[sic]",)),
+    ],
+)
+def test_answers_are_a_list_in_either_spelling_or_one_text(data: Path, changes: Any, answers: Any) -> None:
+    assert one(data, table(row("q", **changes))).answers == answers
+
+
+def test_a_picture_may_be_named_at_the_end_of_the_question(data: Path) -> None:
+    task = one(data, table(row("q", question="How much?\ndocument_path: scans/p 1.png", image_path="")))
+    assert (task.input, task.data["image"]) == ("How much?", "scans/p 1.png")
+    both = one(data, table(row("q", question="How much? document_path: other.png")))
+    assert (both.input, both.data["image"]) == ("How much?", "pages/q.png")
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        {"id": "a/b:c d", "question": "q?", "answers": ["x"], "image_path": "p.png", "topic": "form"},
+        {"questionId": "a/b:c d", "question": "q?", "answer": "x", "image_paths": ["p.png"], "category": "form"},
+        {
+            "id": 1,
+            "questionId": "a/b:c d",
+            "question": "q?",
+            "ground_truth": "['x']",
+            "image_path": "p.png",
+            "topic": "form",
+        },
+    ],
+)
+def test_the_same_as_json_is_read_under_every_published_name(data: Path, item: Any) -> None:
+    task = one(data, json.dumps([item]).encode(), "json")
+    assert (task.id, task.answers, task.tags, task.data) == ("a/b:c d", ("x",), ("form",), {"image": "p.png"})
+
+
+def test_every_faulty_row_is_named(data: Path) -> None:
+    rows = [row("a", answer=""), row("b", image_path=""), row("c", question=" "), row("", question="x"), row("ok")]
+    with pytest.raises(TaskError) as caught:
+        one(data, table(*rows, row("ok", question="again?")))
+    for told in (
+        'one.csv:2: has no "answer"',
+        'one.csv:3: has no "image_path"',
+        "one.csv:4: ",
+        "one.csv:5: ",
+        'one.csv:7: the id "ok" is already used at one.csv:6',
+    ):
+        assert told in str(caught.value)
+
+
+def test_an_id_manifest_names_the_command_that_makes_the_data(data: Path) -> None:
+    with pytest.raises(TaskError, match="ids, but no questions") as caught:
+        one(data, b'[{"id": "50877", "questionId": "50877", "image_path": "data/x.png", "topic": "form"}]', "json")
+    assert "skillgit data materialize docvqa --manifest DIR --source PATH" in caught.value.fix
+
+
+# --- what is sent
+
+
+def test_the_page_goes_with_the_question_as_it_is_on_the_disk(data: Path) -> None:
+    ask = Asked("I read. <answer>total train 0</answer>")
+    docvqa = bench(data)
+    task = docvqa.load().train[0]
+    got = docvqa.rollout(task, "Read twice.", ask)
+    system, user = ask.requests[0].messages
+    assert system.content.endswith("## Skill\n\nRead twice.")
+    assert user.content.endswith("What is the total of train 0?")
+    (image,) = user.images
+    kind, _, coded = image.uri.partition(";base64,")
+    assert (kind, base64.b64decode(coded)) == ("data:image/png", page("train 0"))
+    assert (image.name, image.detail) == ("pages/train 0.png", "auto")
+    assert (got.score.hard, got.score.soft, got.score.lenient) == (1.0, 1.0, 1.0)
+    assert not any(turn.images for turn in got.turns)
+    assert not any(answer in system.content + user.content for answer in task.answers)
+
+
+def test_without_a_skill_its_section_is_left_out(data: Path) -> None:
+    ask = Asked("x")
+    docvqa = bench(data)
+    docvqa.rollout(docvqa.load().train[0], " \n", ask)
+    assert "Skill" not in ask.requests[0].messages[0].content
+
+
+@pytest.mark.parametrize("kind", ["PNG", "JPEG", "GIF", "WEBP"])
+def test_what_a_picture_is_its_bytes_tell(data: Path, kind: str) -> None:
+    (data / "lies.txt").write_bytes(page("x", kind))
+    assert Pictures([data]).image("lies.txt").uri.startswith(f"data:image/{kind.lower()};base64,")
+
+
+def test_a_picture_is_encoded_once_until_it_changes(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pictures, read = Pictures([data]), []
+    real = images._read
+    monkeypatch.setattr(images, "_read", lambda *args: read.append(args) or real(*args))
+    path = data / "p.png"
+    path.write_bytes(page("one"))
+    first = pictures.image("p.png")
+    assert pictures.image("p.png") == first
+    assert len(read) == 1
+    path.write_bytes(page("another one"))
+    assert pictures.image("p.png").sha256 != first.sha256
+    assert len(read) == 2
+
+
+def test_pictures_in_memory_are_bounded(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for n in range(6):
+        (data / f"{n}.png").write_bytes(page(str(n)))
+    pictures = Pictures([data])
+    monkeypatch.setattr(images, "_KEPT", 3 * len(pictures.image("0.png").uri))
+    for n in range(6):
+        pictures.image(f"{n}.png")
+    assert 1 <= len(pictures._images) <= 4
+    assert pictures._size == sum(len(image.uri) for image in pictures._images.values()) <= images._KEPT
+
+
+def test_further_turns_show_the_page_again_and_stop_at_an_answer(data: Path) -> None:
+    docvqa = bench(data, max_turns=3)
+    task = docvqa.load().train[0]
+    ask = Asked("Let me see.", "<answer>Total train 0</answer>", "never")
+    got = docvqa.rollout(task, "", ask)
+    assert [[turn.role for turn in request.messages] for request in ask.requests] == [
+        ["system", "user"],
+        ["system", "user", "assistant", "user"],
+    ]
+    first, second = ask.requests
+    assert second.messages[:2] == first.messages
+    assert second.messages[1].images
+    assert second.messages[2].content == "Let me see."
+    assert [turn.role for turn in got.turns] == ["user", "assistant", "user", "assistant"]
+    assert got.score.hard == 1.0
+
+
+def test_too_many_turns_are_refused(data: Path) -> None:
+    with pytest.raises(ConfigError, match="max_turns is 99"):
+        bench(data, max_turns=99)
+
+
+def test_the_digest_follows_what_is_asked(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = bench(data).judge_digest()
+    assert plain == bench(data, limit=1, max_turns=1).judge_digest() == bench(data, max_turns=0).judge_digest()
+    others = [bench(data, image_detail="high").judge_digest(), bench(data, max_turns=2).judge_digest()]
+    seal = {"v": 1, "name": "docvqa", "digest": "0" * 64, "counts": {}, "source": "x"}
+    (data / "data/docvqa/splits/skillgit-data.json").write_text(json.dumps(seal))
+    others.append(bench(data).judge_digest())
+    assert len({plain, *others}) == 4
+
+
+# --- scores
+
+
+def test_scores_conform(conformance: Any) -> None:
+    for case in conformance("docvqa"):
+        got = score(Task("t", "q", answers=anls.gold_answers(case["answers"])), case["response"])
+        assert got.soft == pytest.approx(case["anls"]), case
+        assert got.hard == float(case["anls"] >= 0.999), case
+        assert got.lenient is not None
+        assert got.lenient >= got.hard, case
+
+
+@pytest.mark.parametrize(
+    ("written", "wanted", "hard", "lenient"),
+    [
+        ("$1,200.00", "1200", 0, 1),
+        ("5%", "5", 0, 1),
+        ("12.0", "12", 0, 1),
+        ("**ITC Limited**", "itc limited", 0, 1),
+        ("ITC  limited", "itc limited", 1, 1),
+        ("0.28", "0.29", 0, 0),
+        ("ITC", "ITC Limited", 0, 0),
+    ],
+)
+def test_what_is_form_and_what_is_knowledge(written: str, wanted: str, hard: int, lenient: int) -> None:
+    got = score(Task("t", "q", answers=(wanted,)), f"<answer>{written}</answer>")
+    assert (got.hard, got.lenient) == (hard, lenient)
+
+
+def test_the_reason_tells_what_was_written_and_wanted() -> None:
+    got = score(Task("t", "q", answers=("invoice 123",)), "<answer>Invoice 124</answer>")
+    assert got.reason == 'docvqa: wrote "Invoice 124", expected "invoice 123" (ANLS 0.91)'
+
+
+@given(st.text(max_size=30), st.text(max_size=30))
+@example("\ud800x", "x\U0001f600")
+def test_the_score_is_the_same_with_and_without_rapidfuzz(left: str, right: str) -> None:
+    rapid = pytest.importorskip("rapidfuzz.distance.Levenshtein")
+    assert anls.edit_distance(left, right) == anls.slow_distance(left, right) == rapid.distance(left, right)
+
+
+def test_rapidfuzz_is_not_needed(conformance: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(anls, "_rapid", lambda: None)
+    test_scores_conform(conformance)
+
+
+# --- accidents and malice
+
+
+def test_a_bad_picture_fails_its_own_task_alone(data: Path) -> None:
+    outside = data.parent / f"{data.name}-secret.png"
+    outside.write_bytes(page("secret"))
+    (data / "link.png").symlink_to(outside)
+    (data / "loop.png").symlink_to("loop.png")
+    (data / "text.png").write_text("no picture at all")
+    (data / "cut.png").write_bytes(page("cut")[:60])
+    (data / "tiff.png").write_bytes(page("x", "TIFF"))
+    (data / "folder.png").mkdir()
+    os.mkfifo(data / "pipe.png")
+    with (data / "huge.png").open("wb") as file:
+        file.truncate(images.MOST_BYTES + 1)
+    told = {
+        "link.png": "is outside the data's folder",
+        f"../{outside.name}": "is outside the data's folder",
+        str(outside): "is outside the data's folder",
+        "/etc/hostname": "is outside the data's folder",
+        "loop.png": "is not there",
+        "text.png": "is no picture that models take",
+        "tiff.png": "is no picture that models take",
+        "cut.png": "ends too early",
+        "folder.png": "is not there",
+        "pipe.png": "is not there",
+        "huge.png": "is too large (20 MB of at most 20)",
+        "missing.png": "is not there",
+        "x" * 5000: "is not there",
+    }
+    docvqa, ask = bench(data), Asked("<answer>Total train 0</answer>")
+    task = docvqa.load().train[0]
+    for name, why in told.items():
+        got = docvqa.rollout(replace(task, data={"image": name}), "", ask)
+        assert (got.score.hard, got.score.soft, got.score.lenient, got.response) == (0.0, 0.0, 0.0, "")
+        assert got.score.reason.startswith("setup: "), name
+        assert why in got.score.reason, name
+    assert ask.requests == []
+    assert docvqa.rollout(task, "", ask).score.hard == 1.0
+
+
+def test_a_model_error_is_no_score(data: Path) -> None:
+    def ask(request: Request) -> Reply:
+        raise TransientModelError("no answer")
+
+    docvqa = bench(data)
+    with pytest.raises(TransientModelError):
+        docvqa.rollout(docvqa.load().train[0], "", ask)
+
+
+# --- whole runs
+
+
+def reader(turns: list[dict[str, Any]], system: str) -> str:
+    """Sees which page it is shown; reads some pages rightly by the first rule, and all of them by both."""
+    parts = next(turn["content"] for turn in turns if turn["role"] == "user")
+    shown = base64.b64decode(parts[1]["image_url"]["url"].partition(",")[2])
+    asked = re.search(r"total of (.*)\?", parts[0]["text"])
+    assert asked
+    assert shown == page(asked[1])
+    if "look" in turns[-1]["content"] or SECOND in system or (FIRST in system and asked[1] in ("val 0", "val 2")):
+        return f"<answer>Total {asked[1]}</answer>"
+    return "I cannot read it."
+
+
+@pytest.fixture
+def both() -> Iterator[tuple[Both, Any]]:
+    played = Both(reader)
+    with serving(played) as fake:
+        yield played, fake
+
+
+def test_two_steps_of_training_and_a_report(tmp_path: Path, skillgit: Run, both: Any) -> None:
+    _, fake = both
+    folder = make(tmp_path / "repo", "docvqa", files())
+    steps = ("train.num_epochs=1", "train.batch_size=2")
+    code, out, err = skillgit(folder, *command(fake, "train", "docvqa", *steps, more=["--json"]))
+    assert code == 0, err
+    told = events(out)
+    assert verdicts(told) == ["accept_new_best", "accept_new_best"]
+    assert told[-1]["best"]["score"] == 1.0
+    best = told[-1]["best"]["commit"]
+    given = command(fake, "eval", "docvqa", more=["--split", "test", "--json"])
+    for revision, value in ((best, 1.0), ("HEAD", 0.0)):
+        code, out, err = skillgit(folder, *given[:2], revision, *given[2:])
+        assert code == 0, err
+        record = json.loads(out)
+        assert [record[name] for name in ("n", "hard", "soft", "lenient")] == [2, value, value, value]
+
+
+def test_bad_pictures_leave_the_rest_of_a_batch_intact_and_records_tell_form_from_knowledge(
+    tmp_path: Path, skillgit: Run, both: Any
+) -> None:
+    played, fake = both
+    played.target = lambda turns, system: "**Total a/b: 1**" if "a/b" in str(turns) else "<answer>Total 2</answer>"
+    rows = [row("a/b: 1"), row("2"), row("no picture"), row("gone"), row("3", answer="else")]
+    pictures = {f"p/{n}.png": page(str(n)) for n in (1, 2, 3)} | {"p/no.png": b"<html>"}
+    named = zip(rows, ["p/1.png", "p/2.png", "p/no.png", "p/gone.png", "p/3.png"], strict=True)
+    val = table(*({**each, "image_path": name} for each, name in named))
+    folder = make(tmp_path / "repo", "docvqa", files(**{"data/docvqa/splits/val/items.csv": val, **pictures}))
+    given = command(fake, "eval", "docvqa", more=["--json"])
+    code, out, err = skillgit(folder, *given)
+    assert code == 0, err
+    record = json.loads(out)
+    assert (record["n"], record["hard"], record["lenient"]) == (5, 0.2, 0.4)
+    assert "errors" not in record
+    assert len(played.asked) == 3
+    assert skillgit(folder, *given)[0] == 0
+    assert len(played.asked) == 3
+
+
+def test_a_rollout_goes_on_where_it_was_broken_off(tmp_path: Path, skillgit: Run, both: Any) -> None:
+    played, fake = both
+    played.target = lambda turns, system: reader([*turns, {"content": "look" if len(turns) > 2 else ""}], system)
+    folder = make(tmp_path / "repo", "docvqa", files())
+    given = command(fake, "eval", "docvqa", "env.max_turns=2", "env.workers=1", more=["--json"])
+    played.faulty = lambda number: number >= 4  # of two turns of each of three tasks
+    assert skillgit(folder, *given)[0] == 5
+    played.faulty = lambda number: False
+    played.asked.clear()
+    code, out, err = skillgit(folder, *given)
+    assert code == 0, err
+    assert json.loads(out)["hard"] == 1.0
+    assert len(played.asked) == 6 - 3
+
+
+def test_an_agent_finds_the_page_and_the_skill_in_its_folder(
+    tmp_path: Path, skillgit: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = Program(tmp_path / "bin", "codex")
+    program.plan(last="<answer>Total val 0</answer>", out='{"type": "turn.completed", "usage": {}}\n')
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    folder = make(tmp_path / "repo", "docvqa", files())
+    agent = ("model.target_backend=codex_exec", "model.target=m1", "env.workers=1")
+    given = [part for text in agent for part in ("--set", text)]
+    code, out, err = skillgit(folder, "eval", "docvqa", "--config", "docvqa", *given, "--json")
+    assert code == 0, err
+    assert json.loads(out)["hard"] == pytest.approx(1 / 3)
+    for work in program.given:
+        name = next(place for place in work["tree"] if place.startswith("attachments/"))
+        assert re.fullmatch(r"attachments/01_val_\d\.png", name)
+        assert ".agents/skills/docvqa/SKILL.md" in work["tree"]
+        assert "Copy, do not tell" not in work["tree"]["task.md"]
+        assert "What is the total of val" in work["tree"]["task.md"]
+
+
+def test_it_is_found_by_name(data: Path) -> None:
+    assert build("docvqa", BenchmarkContext(data, "s", {})).name == "docvqa"

@@ -112,7 +112,13 @@ def test_a_number_outside_its_range_is_refused_with_its_place(key: str) -> None:
 
 
 def _room(key: str) -> dict[str, Value]:
-    return {"optimizer.min_learning_rate": Value(1, "here")} if key == "optimizer.learning_rate" else {}
+    """What else must be set so that the key may take any of its values."""
+    beside = {
+        "optimizer.learning_rate": ("optimizer.min_learning_rate", 1),
+        "sleep.val_fraction": ("sleep.test_fraction", 0.0),
+        "sleep.test_fraction": ("sleep.val_fraction", 0.0),
+    }
+    return {beside[key][0]: Value(beside[key][1], "here")} if key in beside else {}
 
 
 def test_a_floor_above_the_learning_rate_is_refused_only_when_it_was_stated() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from skillgit.config.schema import Config
@@ -62,9 +62,9 @@ def run_nights(
             signing.check(repo)
         budget = setup.make_budget(config)
         found = find(repo, config, sink, budget, environ, reviewed)
-        records, merged = [], list[str]()
+        tonight, records = _Tonight(repo, config, found, budget, sink, environ), []
         for subject, notes in _planned(repo, config, found, only, again=again):
-            record, stopped = _one(repo, config, subject, found, notes, budget, sink, environ, merged)
+            record, stopped = _one(tonight, subject, notes)
             records.append(record)
             if stopped:
                 raise stopped
@@ -128,28 +128,28 @@ def _planned(
             yield subject, (*found.notes, *notes)
 
 
-def _one(
-    repo: Repository,
-    config: Config,
-    subject: Subject,
-    found: Found,
-    notes: Sequence[str],
-    budget: Budget,
-    sink: Sink,
-    environ: Mapping[str, str],
-    merged: list[str],
-) -> tuple[NightRecord, BudgetReachedError | None]:
-    """One document's night, proposed and told of.
+@dataclass(frozen=True)
+class _Tonight:
+    """What the documents of one night share. `merged`: what was merged unasked so far."""
 
-    Args:
-        merged: what this night has merged unasked; grows.
-    """
+    repo: Repository
+    config: Config
+    found: Found
+    budget: Budget
+    sink: Sink
+    environ: Mapping[str, str]
+    merged: list[str] = field(default_factory=list)
+
+
+def _one(tonight: _Tonight, subject: Subject, notes: Sequence[str]) -> tuple[NightRecord, BudgetReachedError | None]:
+    """One document's night, proposed and told of."""
+    repo, config, sink = tonight.repo, tonight.config, tonight.sink
     mark = fingerprint(config, subject, subject.tasks)
     run = f"sleep-{subject.place.name}-{mark[:12]}"
-    sink(forecast(repo, config, subject, (*found.local, *notes), environ))
+    sink(forecast(repo, config, subject, (*tonight.found.local, *notes), tonight.environ))
     before = past(repo, config.sleep, subject)
-    with desks.opened(repo, config, run, budget, sink, environ) as models:
-        desk, lost = _desk(repo, config, subject, found, models, run, sink)
+    with desks.opened(repo, config, run, tonight.budget, sink, tonight.environ) as models:
+        desk, lost = _desk(tonight, subject, models, run)
         night, replaced = learn(desk, before.waiting, before.settled), before.nights
         stands = before.stands(subject, night.lessons)
         if stands:
@@ -159,22 +159,21 @@ def _one(
     told = [replace(mined, project="") for mined in subject.tasks]  # where things lie here is not for everyone
     tasks = encode(told, project="", sources=()) if config.sleep.commit_tasks else None
     record = publish.publish_night(repo, config, record, night.versions, night.evaluations, tasks=tasks)
-    why = f"lessons wait in {stands}" if stands else adopt.auto_adopt(repo, config, record, merged)
+    why = f"lessons wait in {stands}" if stands else adopt.auto_adopt(repo, config, record, tonight.merged)
     sink(_finished(record, night, why))
     return record, night.stopped
 
 
-def _desk(
-    repo: Repository, config: Config, subject: Subject, found: Found, models: Models, run: str, sink: Sink
-) -> tuple[Desk, list[str]]:
+def _desk(tonight: _Tonight, subject: Subject, models: Models, run: str) -> tuple[Desk, list[str]]:
     """What the document's night needs, and what a person should know of it."""
+    config = tonight.config
     advisor = desks.make_advisor(config, models, run)
     dreamt = dreams(advisor, subject.tasks, config.sleep.dream_factor, config.gradient.analyst_workers)
-    recalled = recall(subject.tasks, found.earlier, config.sleep.recall)
+    recalled = recall(subject.tasks, tonight.found.earlier, config.sleep.recall)
     tasks = (*subject.tasks, *dreamt, *with_habits(recalled, subject.tasks))
     drops = advisor.take_drops()
     notes = [f"{len(drops)} tasks were not reworded: {drops[-1].told}"] if drops else []
-    return Desk(repo, config, subject, tasks, models, run, sink), notes
+    return Desk(tonight.repo, config, subject, tasks, models, run, tonight.sink), notes
 
 
 def _record(desk: Desk, night: Night, mark: str, replaced: tuple[str, ...], notes: Sequence[str]) -> NightRecord:

@@ -80,6 +80,7 @@ def complete_skill(ctx: click.Context, param: click.Parameter, incomplete: str) 
 pass_app = click.make_pass_decorator(App)
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+events_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON event per line.")
 
 
 def config_options(function: F) -> F:

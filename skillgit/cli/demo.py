@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from skillgit.cli.app import App, config_options, load, pass_app
+from skillgit.cli.app import App, config_options, events_option, load, pass_app
 from skillgit.errors import ConfigError
 
 _SKILL = "house-rules"
@@ -18,7 +18,7 @@ _SKILL = "house-rules"
 @click.argument("folder", type=click.Path(path_type=Path), required=False)
 @config_options
 @click.option("--scripted", is_flag=True, help="A tour in seconds: scripted replies instead of models.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON event per line.")
+@events_option
 @pass_app
 def demo(app: App, folder: Path | None, config: str, overrides: tuple[str, ...], scripted: bool, as_json: bool) -> None:
     """Create a repository with an example skill in FOLDER (or a new temporary folder) and train the skill there.

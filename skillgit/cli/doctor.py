@@ -29,7 +29,7 @@ _GIT = (2, 34)
 @json_option
 @pass_app
 def doctor(app: App, models: bool, as_json: bool) -> None:
-    """Check git, the repository in every worktree, records, the configuration, models and tasks.
+    """Check git, the repository in every worktree, records, the configuration, models, tasks, and what sleep needs.
 
     Changes nothing, and asks no model without --models. Exits 1 on a failure; what only matters to some users is
     marked with a dash.
@@ -68,6 +68,7 @@ def _checks(app: App) -> Iterator[Check]:
     yield _tried("configuration", lambda: _configuration(app, repo))
     yield _local()
     yield from _tasks(app, repo)
+    yield from _each("sleep", partial(_sleep, app, repo))
 
 
 def _tried(name: str, action: Callable[[], str]) -> Check:
@@ -97,6 +98,16 @@ def _git_checks(repo: Repository) -> Iterator[Check]:
     yield _records(repo)
     yield _journals(repo)
     yield from _each("sync", partial(health.evidence, repo))
+
+
+def _sleep(app: App, repo: Repository) -> Iterator[Check]:
+    from skillgit.report.sleep import health
+
+    try:
+        config = load(app, repo.root)
+    except SkillgitError:
+        return  # the check of the configuration has told
+    yield from health.checks(repo, config)
 
 
 def _each(name: str, checks: Callable[[], Iterator[Check]]) -> Iterator[Check]:

@@ -139,7 +139,7 @@ class _Interrupts:
         self._seen = True
         # Not click.echo: a signal may arrive inside a write.
         with suppress(OSError):
-            os.write(2, b"\nstopping: keeping the calls in flight; once more to stop at once\n")
+            os.write(2, b"\nstopping in order; once more to stop at once\n")
         raise KeyboardInterrupt
 
 

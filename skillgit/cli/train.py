@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from skillgit.cli.app import App, complete_skill, config_options, load, pass_app
+from skillgit.cli.app import App, complete_skill, config_options, events_option, load, pass_app
 from skillgit.cli.published import PublishedCommand
 from skillgit.errors import ConfigError
 
@@ -32,7 +32,7 @@ _LIMITS = {"calls": "max_calls", "tokens": "max_tokens", "cost": "max_cost", "ti
 @click.option("--max-tokens", type=click.IntRange(1), help="Stop once this many tokens are used.")
 @click.option("--max-cost", type=click.FloatRange(0, min_open=True), help="Stop once this many dollars are spent.")
 @click.option("--max-time", type=click.FloatRange(0, min_open=True), help="Stop after this many seconds.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON event per line.")
+@events_option
 @pass_app
 def train(app: App, /, skill: str, **options: Any) -> None:
     """Train SKILL: every accepted patch becomes a commit on train/SKILL/RUN, every measured score a git note.

@@ -22,6 +22,11 @@ class Drop:
     reason: str
     failed: bool = False
 
+    @property
+    def told(self) -> str:
+        """The reason without a word of the reply, which may repeat what the model was shown."""
+        return self.reason if self.failed else "unusable reply"
+
 
 class Advisor:
     """The optimizer model, bound to one run.
@@ -91,7 +96,7 @@ class Advisor:
             why = "no JSON object was found" if value is None else problem(value, accept or schema)
             if not why:
                 return value
-            messages = (*messages, Message("assistant", reply[:4000]), Message("user", _again(why)))
+            messages = (*messages, Message("assistant", reply[:4000]), Message("user", again(why)))
         self.drop(Drop(stage, index, f"unusable reply: {why}"))
         return None
 
@@ -112,5 +117,6 @@ class Advisor:
         return self._caller.call(request, scope=scope, step=step, stage=stage).text
 
 
-def _again(why: str) -> str:
+def again(why: str) -> str:
+    """What a model is told whose reply could not be used."""
     return f"That reply could not be used: {why}. Answer again with one JSON object of the required form, nothing else."

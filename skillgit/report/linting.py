@@ -162,9 +162,9 @@ def _lint_with_tasks(
     """The findings of one skill, leaks of its own tasks included; tasks that cannot be read are a finding."""
     if not _has_tasks(root, skill.name):
         return lint(skill, policy, before)
-    from skillgit.evals.leakage import leak_index
     from skillgit.tasks import registry
     from skillgit.tasks.base import BenchmarkContext
+    from skillgit.tasks.leakage import leak_index
 
     options = {**asdict(config.env), "allow_missing_val": True}
     context = BenchmarkContext(root, skill.name, options, config.train.seed)

@@ -46,7 +46,7 @@ class LiveView:
             self._bar = Progress(*columns, console=self._console, transient=True)
             self._bar.start()
         task = next((t.id for t in self._bar.tasks if t.description == event.stage), None)
-        task = self._bar.add_task(event.stage) if task is None else task
+        task = self._bar.add_task(event.stage, total=event.total) if task is None else task
         self._bar.update(task, completed=event.done, total=event.total)
 
     def _stop_bar(self) -> None:

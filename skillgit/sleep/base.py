@@ -91,11 +91,13 @@ class Batch:
 
     Attributes:
         damaged: kind of damage to the number of records lost to it, since the batch before.
+        start: bytes of the file before the batch; `None` where the source does not read by bytes.
     """
 
     records: tuple[Record, ...]
     position: Position
     damaged: Mapping[str, int] = field(default_factory=dict)
+    start: int | None = None
 
 
 @runtime_checkable

@@ -34,6 +34,20 @@ class NightPlanned(Event):
 
 
 @dataclass(frozen=True)
+class NothingNew(Event):
+    """A night has nothing to do: no task was mined, none speaks of a document that is asked for, or none is new.
+
+    Attributes:
+        sessions, tasks, documents: how many are kept, mined, and asked for.
+    """
+
+    sessions: int
+    tasks: int
+    documents: int
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class LessonTried(Event):
     """One lesson judged. Scores are `None` where nothing was measured."""
 

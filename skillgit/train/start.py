@@ -16,7 +16,6 @@ from typing import Any
 from skillgit.config.load import from_resolved, resolved
 from skillgit.config.schema import Config
 from skillgit.errors import ConfigError, GitError, SkillError
-from skillgit.evals.leakage import leak_guard
 from skillgit.evals.records import best_record, task_set_digest
 from skillgit.evals.setup import load_tasks, locate, make_budget, make_rollouts, open_caller, open_store
 from skillgit.evals.store import Store
@@ -32,6 +31,7 @@ from skillgit.models.budget import Spent
 from skillgit.models.roles import role_spec
 from skillgit.optimizer.advisor import Advisor
 from skillgit.tasks.base import Benchmark, Splits, digest
+from skillgit.tasks.leakage import leak_guard
 from skillgit.train import journal
 from skillgit.train.estimate import Estimate, assume, estimate, requests
 from skillgit.train.plan import Plan, cautions, make_plan

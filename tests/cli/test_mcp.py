@@ -53,7 +53,8 @@ def test_an_agent_is_offered_these_tools_and_none_that_decides(repo_dir: Path) -
         assert tool.output_schema
         assert tool.description
         assert tool.annotations
-        assert bool(tool.annotations.read_only_hint) == (name in READING)
+        # A harvest reads other agents' sessions and keeps of them what it may: a person is to be asked.
+        assert bool(tool.annotations.read_only_hint) == (name in READING - {"sleep_harvest"})
     speaking = READING - {"sleep_status"} | {"sleep_run"}
     assert [name for name in speaking if "data" not in (tools[name].description or "")] == []
 
@@ -247,6 +248,18 @@ def test_a_limit_is_a_result_and_an_agent_cannot_raise_the_owners(repo_dir: Path
     (repo_dir / "skillgit.yaml").write_text(json.dumps({**settings, "budget": {"cals": 2}}))
     (broken,) = ask(repo_dir, call)
     assert "did you mean" in refusal(broken)
+
+
+def test_an_agent_does_not_choose_models_by_writing_the_configuration(repo_dir: Path) -> None:
+    with_night(repo_dir)
+    call: Call = ("sleep_propose", {"skill": "greeter", "tasks_file": "tasks.jsonl"})
+
+    async def talk() -> CallToolResult:
+        async with Client(build(repo_dir.resolve(), repo_dir.resolve())) as client:
+            configure(repo_dir, {"backend": "codex_exec", "codex": {"sandbox": "danger-full-access"}})
+            return await client.call_tool(*call)
+
+    assert "a person can start it again" in refusal(anyio.run(talk))
 
 
 def test_tasks_that_nobody_reviewed_are_not_sent_to_a_model(repo_dir: Path) -> None:

@@ -81,7 +81,7 @@ def test_a_command_that_takes_too_long_is_stopped(repo_dir: Path, stuck: Path) -
     async def nothing(seconds: float, lines: int) -> None: ...
 
     async def run() -> tuple[int, bool]:
-        done = await Commands(repo_dir, repo_dir).run(["log", "greeter"], seconds=1.0, beat=nothing)
+        done = await Commands(repo_dir, repo_dir, "").run(["log", "greeter"], seconds=1.0, beat=nothing)
         return done.code, done.late
 
     assert anyio.run(run) == (130, True)

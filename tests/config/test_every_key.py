@@ -19,7 +19,6 @@ import pytest
 from skillgit.cli.main import run
 from skillgit.errors import SkillgitError
 from skillgit.evals.caller import Caller
-from skillgit.evals.leakage import leak_guard
 from skillgit.evals.setup import load_tasks, locate, make_budget, make_rollouts
 from skillgit.events import ignore
 from skillgit.git.repository import Repository
@@ -37,6 +36,7 @@ from skillgit.skills.document import Document
 from skillgit.skills.edits import Edit
 from skillgit.skills.lint.case import Skill, SkillFile
 from skillgit.skills.lint.judge import lint
+from skillgit.tasks.leakage import leak_guard
 from skillgit.train.plan import make_plan
 from skillgit.train.run import Run
 from tests.config.test_benchmark_keys import TABLE as BENCHMARK_KEYS

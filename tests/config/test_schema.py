@@ -159,7 +159,7 @@ def test_what_a_run_recorded_is_the_configuration_again(data: st.DataObject) -> 
     chosen = data.draw(st.lists(st.sampled_from(sorted(KEYS)), unique=True, max_size=12))
     layer = {key: Value(data.draw(_values(key, KEYS[key]), label=key), "here") for key in chosen}
     # These do not go with every other value.
-    for key in ("optimizer.min_learning_rate", "optimizer.profile", "sleep.test_fraction"):
+    for key in ("optimizer.min_learning_rate", "optimizer.profile", "sleep.val_fraction", "sleep.test_fraction"):
         layer.pop(key, None)
     config = build(layer)
     recorded = json.loads(json.dumps(resolved(config)))

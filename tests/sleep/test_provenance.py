@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import time
 from importlib.resources import files
 from pathlib import Path
 
@@ -129,3 +130,11 @@ def test_the_lines_that_a_mark_says_were_pasted_are_no_persons_words() -> None:
     assert people_part(f"Look at this: {pasted}and say why.") == "Look at this: \nand say why."
     assert people_part("[Pasted text #1 +99 lines] mine\nnot mine") == "mine"
     assert people_part(f"{pasted}{pasted}mine") == "mine"
+
+
+def test_marks_of_pasted_lines_add_up_and_a_text_full_of_them_is_read_at_once() -> None:
+    text = "See [Pasted text #1 +1 lines] and [Pasted text #2 +2 lines] there\na\nb\nc\nwell?"
+    assert people_part(text) == "See  and  there\nwell?"
+    begun = time.process_time()
+    people_part("[Pasted text #1 +1 lines]\n" * 100_000)
+    assert time.process_time() - begun < 2

@@ -381,3 +381,17 @@ def assert_gone(secret: str, text: str) -> None:
     assert secret not in hidden
     assert secret[12:] not in hidden
     assert redact(hidden) == hidden
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "_ann@shop.example_",
+        "?to=ann%40shop.example&x=1",
+        "ann@shop.example-Bob",
+        "ann\\u0040shop.example",
+        "ann@shop.xn--p1ai",
+    ],
+)
+def test_an_email_goes_however_it_is_written(text: str) -> None:
+    assert "ann" not in redact(text, email=True)

@@ -114,6 +114,11 @@ def test_cleaning_keeps_what_people_write() -> None:
         "authorization: a b=",
         "Basic ",
         "_auth",
+        "token=self.",
+        "token:f(",
+        "password=$",
+        "passphrase ",
+        "my seed phrase is ",
     ],
 )
 def test_time_grows_with_the_text_and_no_faster(piece: str) -> None:
@@ -121,6 +126,15 @@ def test_time_grows_with_the_text_and_no_faster(piece: str) -> None:
         _seconds(partial(redact, piece * (size // len(piece)), email=True, home=True)) for size in (12_500, 100_000)
     ]
     # 8 times the text; a quadratic pattern would take 64 times as long.
+    assert taken[1] < max(taken[0], 0.003) * 28
+
+
+@pytest.mark.parametrize(
+    ("before", "piece", "after"),
+    [("", "sk-", "sk "), ("é", "\u200d", "é"), ("é", "\u200d\u200c", "é"), ("token", "=self.token", ".....")],
+)
+def test_so_it_does_between_others(before: str, piece: str, after: str) -> None:
+    taken = [_seconds(partial(redact, f"{before}{piece * (size // len(piece))}{after}")) for size in (12_500, 100_000)]
     assert taken[1] < max(taken[0], 0.003) * 28
 
 

@@ -43,11 +43,11 @@ def repo(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def train(skillgit: Callable[..., tuple[int, str, str]]) -> Train:
-    """Train over HTTP with little patience: exit code, events, standard error."""
+    """Train over HTTP: exit code, events, standard error. A busy machine must not look like a fault of the server."""
 
     def call(repo: Path, url: str, *args: str, **settings: str) -> tuple[int, list[dict[str, Any]], str]:
         own = {"model.backend": "openai_compatible", "model.base_url": url}
-        patience = {"model.timeout": "0.5", "model.retries": "1", "env.exec_timeout": "3"}
+        patience = {"model.timeout": "20", "model.retries": "1", "env.exec_timeout": "60"}
         changed = {key.replace("__", "."): value for key, value in settings.items()}
         pairs = {**SETTINGS, **own, **patience, **changed}.items()
         overrides = [part for key, value in pairs for part in ("--set", f"{key}={value}")]
@@ -105,8 +105,8 @@ def test_a_target_that_never_answers_stops_the_run_at_once_and_scores_nothing(
 ) -> None:
     place.faulty = fault({"target"}, FAULTS[name])
     started = time.monotonic()
-    code, events, err = train(repo, place.url)
-    assert time.monotonic() - started < 10
+    code, events, err = train(repo, place.url, model__timeout="0.5", env__exec_timeout="3")
+    assert time.monotonic() - started < 20
     assert code == 5, err
     assert place.url in err
     assert "run the same command again" in err

@@ -55,10 +55,11 @@ class Commands:
     Args:
         folder: resolved; commands work there, and nowhere else, for as long as this lives.
         top: resolved top of its repository.
+        settings: digest of its configuration when the server was started; blank when there was none that works.
     """
 
-    def __init__(self, folder: Path, top: Path) -> None:
-        self.folder, self.top = folder, top
+    def __init__(self, folder: Path, top: Path, settings: str) -> None:
+        self.folder, self.top, self.settings = folder, top, settings
         self._limit = anyio.CapacityLimiter(_AT_ONCE)
 
     async def run(self, argv: Sequence[str], *, seconds: float, beat: Beat) -> Finished:

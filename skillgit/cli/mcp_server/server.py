@@ -15,8 +15,11 @@ from mcp.types import CallToolResult, InputRequiredResult, Tool, ToolAnnotations
 
 from skillgit import __version__
 from skillgit.cli.mcp_server.child import Commands
-from skillgit.cli.mcp_server.tools import ACTING, READING
+from skillgit.cli.mcp_server.tools import ACTING, KEEPING, READING
+from skillgit.config.load import load_config
+from skillgit.errors import ConfigError
 from skillgit.report.safe import one_line
+from skillgit.sleep.watch.state import config_digest
 
 _LONGEST = 300  # characters of a complaint
 
@@ -56,18 +59,29 @@ def build(folder: Path, top: Path) -> MCPServer[Commands]:
         top: resolved top of its repository.
     """
 
+    settings = _settings(top)
+
     @asynccontextmanager
     async def lifespan(_: MCPServer[Commands]) -> AsyncIterator[Commands]:
-        yield Commands(folder, top)
+        yield Commands(folder, top, settings)
 
     server = _Server(
         "skillgit", version=__version__, instructions=_INSTRUCTIONS, lifespan=lifespan, log_level="WARNING"
     )
     for tool in READING:
         server.add_tool(tool, annotations=ToolAnnotations(read_only_hint=True, open_world_hint=False))
+    for tool in KEEPING:
+        server.add_tool(tool, annotations=ToolAnnotations(destructive_hint=False, open_world_hint=False))
     for tool in ACTING:
         server.add_tool(tool, annotations=ToolAnnotations(destructive_hint=False, open_world_hint=True))
     return server
+
+
+def _settings(top: Path) -> str:
+    try:
+        return config_digest(load_config(top))
+    except ConfigError:  # a night tells of it
+        return ""
 
 
 def _closed(schema: dict[str, Any]) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from skillgit.cli.mcp_server.child import Commands
 from skillgit.cli.mcp_server.results import Answer, Shape, answer
 from skillgit.config.load import load_config
 from skillgit.errors import ConfigError
+from skillgit.sleep.watch.state import config_digest
 
 Ctx = Context[Commands, Any]
 
@@ -122,9 +123,10 @@ async def sleep_propose(ctx: Ctx, skill: Skill, tasks_file: Where, max_calls: Ca
 
 
 READING: tuple[Callable[..., Awaitable[CallToolResult]], ...] = (
-    *(sleep_status, sleep_list, sleep_show, sleep_harvest),
+    *(sleep_status, sleep_list, sleep_show),
     *(skill_log, skill_show, skill_diff, skill_blame, skill_lint),
 )
+KEEPING: tuple[Callable[..., Awaitable[CallToolResult]], ...] = (sleep_harvest,)
 ACTING: tuple[Callable[..., Awaitable[CallToolResult]], ...] = (sleep_run, sleep_propose)
 
 
@@ -157,10 +159,15 @@ async def _night(ctx: Ctx, calls: int, *options: str) -> CallToolResult:
 
 def _allowed(ctx: Ctx, calls: int) -> int:
     """The calls that an agent asks for, and no more than the owner allows: the command's option would win over that."""
+    commands = _commands(ctx)
     try:
-        return min(calls, load_config(_commands(ctx).top).budget.calls or calls)
+        config = load_config(commands.top)
     except ConfigError as error:
         raise ToolError(str(error)) from error
+    if config_digest(config) != commands.settings:
+        # An agent that may write files must not choose in this way what is run and spent.
+        raise ToolError("the configuration is not that with which this server was started; a person can start it again")
+    return min(calls, config.budget.calls or calls)
 
 
 async def _run(ctx: Ctx, argv: list[str], seconds: float, shape: Shape, *, lines: bool) -> CallToolResult:

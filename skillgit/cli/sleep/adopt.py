@@ -8,6 +8,7 @@ import click
 
 from skillgit.cli.app import App, json_option, load, pass_app, print_json
 from skillgit.cli.sleep.proposals import complete_proposal
+from skillgit.report.diff_text import counted
 from skillgit.report.safe import one_line
 
 if TYPE_CHECKING:
@@ -45,6 +46,11 @@ def adopt(
 
     With --lesson, chosen lessons become commits of their own on top, without the rest. With --onto, nothing is checked
     out, and hooks do not run. On a conflict everything stays as it was (exit 7). git merge does the same by hand.
+
+    \b
+    Examples:
+      skillgit sleep adopt greeter --dry-run
+      skillgit sleep adopt greeter/2026-05-17 --lesson 1 --lesson 3
     """
     from skillgit.sleep.proposals.adopt import carry_out, plan
 
@@ -55,7 +61,7 @@ def adopt(
     if as_json:
         print_json(document)
         return
-    for line in _told(document):
+    for line in _told(document, adoption.state, chosen=bool(numbers)):
         click.echo(line)
 
 
@@ -72,6 +78,10 @@ def reject(
 ) -> None:
     """Turn a proposal down, or chosen lessons of it. The reason is kept, later nights do not try the same again, and
     the branch is deleted when nothing of it waits any more; its commits stay with the record of the night.
+
+    \b
+    Example:
+      skillgit sleep reject greeter --lesson 2 --why "prices have cents"
     """
     from skillgit.sleep.proposals.reject import carry_out, plan
 
@@ -87,9 +97,8 @@ def reject(
     if document["status"] == "nothing_to_do":
         click.echo(f"nothing to do: {name} is {rejection.state.status}")
         return
-    click.echo(
-        f"{'would turn down' if dry_run else 'turned down'} {count} of {len(rejection.state.lessons)} lessons of {name}"
-    )
+    lessons = counted(len(rejection.state.lessons), "lesson")
+    click.echo(f"{'would turn down' if dry_run else 'turned down'} {count} of {lessons} of {name}")
     if document["branch"]:
         click.echo(f"branch {one_line(document['branch'])} {'would be' if dry_run else 'was'} deleted")
     elif document["kept"]:
@@ -124,21 +133,30 @@ def _adopted(repo: Repository, adoption: Adoption, commit: str, *, dry_run: bool
     }
 
 
-def _told(document: dict[str, Any]) -> list[str]:
+def _told(document: dict[str, Any], state: State, *, chosen: bool) -> list[str]:
     name = one_line(document["name"])
     if document["status"] == "nothing_to_do":
-        return [f"nothing to do: {name} is adopted already"]
+        return [f"nothing to do: {_nothing_left(name, state, chosen=chosen)}"]
     lines = [f"  {one['number']}. {one_line(one['rule'], 100)}" for one in document["lessons"]]
     if others := document["other_files"]:
         lines.append(f"  and changes of {', '.join(map(one_line, others))}")
-    count = len(document["lessons"])
+    count = counted(len(document["lessons"]), "lesson")
     verb = "merge" if document["whole"] else "commit"
     if document["status"] == "planned":
-        return [f"would {verb} {count} lessons of {name} on top of {document['base'][:12]}", *lines]
-    said = [f"adopted {count} lessons of {name} in {document['commit'][:12]}", *lines]
+        return [f"would {verb} {count} of {name} on top of {document['base'][:12]}", *lines]
+    said = [f"adopted {count} of {name} in {document['commit'][:12]}", *lines]
     if document["next"]:
         said.append(f"the text as it is now was never measured; measure it with: {document['next']}")
     return said
+
+
+def _nothing_left(name: str, state: State, *, chosen: bool) -> str:
+    if chosen:
+        return f"these lessons of {name} are adopted already"
+    turned_down = " ".join(f"--lesson {one.number}" for one in state.lessons if one.fate == "rejected")
+    if turned_down:
+        return f"{name} is {state.status}; what was turned down can still be adopted with {turned_down}"
+    return f"{name} is adopted already"
 
 
 def _rejected(rejection: Rejection, *, dry_run: bool) -> dict[str, Any]:

@@ -9,7 +9,8 @@ import click
 
 from skillgit.cli.app import App, config_options, json_option, load, pass_app, print_json
 from skillgit.cli.cells import columns, faint, tell
-from skillgit.cli.sleep.options import overrides, session_options
+from skillgit.cli.sleep.options import command, overrides, session_options
+from skillgit.errors import ConfigError
 from skillgit.report.safe import visible
 
 if TYPE_CHECKING:
@@ -26,8 +27,9 @@ if TYPE_CHECKING:
 @click.option("--output", metavar="FILE", help="Write the tasks here, to review them before a night.")
 @click.option("--dry-run", is_flag=True, help="Show what there is, and write nothing.")
 @json_option
+@click.pass_context
 @pass_app
-def harvest(app: App, /, **options: Any) -> None:
+def harvest(app: App, ctx: click.Context, /, **options: Any) -> None:
     """Read what is new in your agents' sessions, keep it redacted, and show the tasks that people asked.
 
     No model is asked. What is kept stays in the git folder of this repository, and out of its history. Sessions of
@@ -44,17 +46,30 @@ def harvest(app: App, /, **options: Any) -> None:
     repo = app.repo()
     given = [*overrides(options, app.folder), *options["overrides"]]
     config = load(app, repo.root, options["config"], given)
-    output = app.folder / options["output"] if options["output"] and not options["dry_run"] else None
+    output = _output(app, options["output"]) if options["output"] and not options["dry_run"] else None
     document = _document(app, repo, config, output, dry_run=options["dry_run"])
     if options["as_json"]:
         print_json(document)
         return
     click.echo("\n".join(_lines(document)))
     tell(map(visible, document["notes"]), quiet=app.quiet)
+    if not document["sessions"] and "other_project" in document["excluded_sessions"]:
+        app.say("go on: --scope FOLDER or --scope all takes sessions of other projects as well")
     if document["tasks"]:
-        more = f" --tasks-file {options['output']}" if output else ""
         first = f'read {options["output"]}, set "reviewed": true in its first line, then ' if output else ""
-        app.say(f"go on: {first}skillgit sleep run{more}")
+        app.say(f"go on: {first}{command(ctx, 'run', options['output'] if output else '')}")
+
+
+def _output(app: App, name: str) -> Path:
+    """Where tasks are to be written; what is there already may hold a person's corrections."""
+    path = app.folder / name
+    if path.exists():
+        raise ConfigError(
+            f"{name} is there already",
+            why="it may hold tasks that somebody corrected",
+            fix="give --output another name, or move the file away",
+        )
+    return path
 
 
 def _lines(document: Mapping[str, Any]) -> Iterator[str]:
@@ -76,24 +91,18 @@ def table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
 
 
 def _document(app: App, repo: Repository, config: Config, output: Path | None, *, dry_run: bool) -> dict[str, Any]:
-    from contextlib import ExitStack
-    from tempfile import TemporaryDirectory
+    from contextlib import nullcontext
 
     from skillgit.report.sleep.harvest import document
+    from skillgit.sleep.harvest.collect import copied_archive
     from skillgit.sleep.harvest.collect import harvest as collect
-    from skillgit.sleep.harvest.collect import open_archive
     from skillgit.sleep.mine.mine import mine
     from skillgit.sleep.mine.tasksfile import write
     from skillgit.sleep.night.find import splits_of
     from skillgit.sleep.night.subjects import skill_paths
     from skillgit.sleep.proposals import journal
 
-    with ExitStack() as stack:
-        path = None
-        if dry_run:
-            path = Path(stack.enter_context(TemporaryDirectory(prefix="skillgit-"))) / "sleep.db"
-            with open_archive(repo) as archive:
-                archive.copy_to(path)
+    with copied_archive(repo) if dry_run else nullcontext() as path:
         found = collect(repo, config, _progress(app), path=path)
         known = splits_of(journal.read_nights(repo))
         mined = mine(found.sessions, config.sleep, skills=skill_paths(repo), known=known)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
 from skillgit.cli.app import App
-from skillgit.cli.sleep.options import overrides
+from skillgit.cli.sleep import options
 from skillgit.cli.sleep.run import run
+from skillgit.errors import ConfigError
 
 if TYPE_CHECKING:
     from skillgit.config.schema import Config
@@ -26,28 +26,30 @@ def night_parameters() -> list[click.Parameter]:
 
 def words(ctx: click.Context) -> list[str]:
     """The options of a night that were given, as the words to give them again."""
-    found: list[str] = []
-    for option in night_parameters():
-        if option.name and ctx.get_parameter_source(option.name) == ParameterSource.COMMANDLINE:
-            found += _words(option, ctx.params[option.name])
-    return found
+    return options.words(ctx, night_parameters())
 
 
-def _words(option: click.Parameter, value: Any) -> list[str]:
-    name = max(option.opts, key=len)
-    if isinstance(option, click.Option) and option.is_flag:
-        return [name if value else option.secondary_opts[0]]
-    values = value if option.multiple else (value,)
-    return [f"{name}={each}" for each in values]
+def lacking(repo: Repository, config: Config) -> Iterator[str]:
+    """What every night would end with: better told now than found in the log tomorrow."""
+    import os
+
+    from skillgit.models.base import ROLES
+    from skillgit.models.roles import role_spec
+
+    for role in ROLES:
+        try:
+            role_spec(config, role, os.environ, repo.root)
+        except ConfigError as error:
+            yield f"nights cannot run yet: {error.what}"
 
 
-def settings(app: App, repo: Repository, options: Mapping[str, Any], report: Callable[[str], None]) -> Config:
+def settings(app: App, repo: Repository, given: Mapping[str, Any]) -> Config:
     """The configuration as it is now: sessions and hours; what only a night goes by is left to it.
 
     Args:
-        report: told what is read under another name.
+        given: the options of the command.
     """
     from skillgit.config.load import load_config
 
-    given = [*overrides(options, app.folder), *options["overrides"]]
-    return load_config(repo.root, options["config"], given, report, app.folder)
+    values = [*options.overrides(given, app.folder), *given["overrides"]]
+    return load_config(repo.root, given["config"], values, lambda _: None, app.folder)

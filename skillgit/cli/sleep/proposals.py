@@ -43,6 +43,7 @@ def list_(app: App, skill: str, everything: bool, as_json: bool) -> None:
     stale           waits, but the skill has changed since it was measured
     adopted         merged, picked, or its rules were taken over by hand
     partly adopted  some of its lessons were
+    reverted        its lessons were, and were undone
     rejected        turned down, with the reason
     deleted         its branch was deleted, which counts as turned down
     superseded      a later night tried its lessons again
@@ -58,6 +59,8 @@ def list_(app: App, skill: str, everything: bool, as_json: bool) -> None:
     rows = [row for row in found["proposals"] if everything or row["waiting"]]
     if rows:
         click.echo("\n".join(_table(rows)))
+    if not rows:
+        app.say(f"no proposal{f' for {one_line(skill)}' if skill else ''} waits for you")
     _remarks(app, found, shown=len(rows), everything=everything)
 
 
@@ -84,10 +87,8 @@ def _cells(row: Mapping[str, Any]) -> list[str]:
 
 def _remarks(app: App, found: Mapping[str, Any], *, shown: int, everything: bool) -> None:
     hidden = len(found["proposals"]) - shown
-    if not shown:
-        app.say("no proposal waits for you")
     if hidden:
-        app.say(f"{hidden} more are decided: skillgit sleep list --all")
+        app.say(f"{hidden} more {'is' if hidden == 1 else 'are'} decided: skillgit sleep list --all")
     waiting = [row for row in found["proposals"] if row["next"]]
     if waiting:
         app.say(f"look at one: {one_line(waiting[0]['next'])}")

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from skillgit.cli.app import App, complete_skill, config_options, load, pass_app
+from skillgit.cli.app import App, complete_skill, config_options, events_option, load, pass_app
 from skillgit.cli.cells import tell
-from skillgit.cli.sleep.options import overrides, session_options
+from skillgit.cli.sleep.options import command, overrides, session_options
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,9 +40,10 @@ _SLEEP = ("edit_budget", "preferences", "auto_adopt")
 @click.option("--max-cost", type=click.FloatRange(0, min_open=True), help="Stop once this many dollars are spent.")
 @click.option("--max-minutes", type=click.FloatRange(0, min_open=True), help="Stop after this many minutes.")
 @click.option("--dry-run", is_flag=True, help="Show what would be learned from, and the most calls; call nothing.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON event per line.")
+@events_option
+@click.pass_context
 @pass_app
-def run(app: App, /, **options: Any) -> None:
+def run(app: App, ctx: click.Context, /, **options: Any) -> None:
     """Run one night now: read new sessions, replay the tasks people asked, try lessons, and propose what helps.
 
     Every document that tasks speak of gets its own branch sleep/SKILL/DATE from the live commit, one commit per lesson.
@@ -59,28 +60,24 @@ def run(app: App, /, **options: Any) -> None:
     from skillgit.sleep.watch.nights import seen
 
     repo = app.repo()
-    config = _config(app, repo, options)
+    config = night_config(app, repo, options)
     reviewed = _reviewed(app, config, options)
-    sink = _sink(app, as_json=options["as_json"])
+    sink = _sink(app, command(ctx, "harvest"), as_json=options["as_json"])
     try:
         if options["dry_run"]:
-            planned = plan(repo, config, sink, reviewed=reviewed, only=options["skills"], again=options["again"])
-            for event in planned:
+            for event in plan(repo, config, sink, reviewed=reviewed, only=options["skills"], again=options["again"]):
                 sink(event)
-            done = len(planned)
         else:
-            records = run_nights(repo, config, sink, reviewed=reviewed, only=options["skills"], again=options["again"])
-            done = len(records)
+            run_nights(repo, config, sink, reviewed=reviewed, only=options["skills"], again=options["again"])
             if reviewed is None and not options["skills"]:
                 seen(repo)
     finally:
         if close := getattr(sink, "close", None):
             close()
-    if not done and not options["as_json"]:
-        app.say("nothing new to learn from since the last night (--again works on it all the same)")
 
 
-def _config(app: App, repo: Repository, options: dict[str, Any]) -> Config:
+def night_config(app: App, repo: Repository, options: dict[str, Any]) -> Config:
+    """The configuration of a night with these options."""
     import dataclasses
     import json
 
@@ -113,11 +110,11 @@ def _reviewed(app: App, config: Config, options: dict[str, Any]) -> Sequence[Min
     return found.tasks
 
 
-def _sink(app: App, *, as_json: bool) -> Sink:
+def _sink(app: App, look: str, *, as_json: bool) -> Sink:
     if as_json:
         from skillgit.report.events import json_sink
 
         return json_sink
     from skillgit.report.sleep.night import NightView
 
-    return NightView(app.console(), quiet=app.quiet, verbose=app.verbose)
+    return NightView(app.console(), look, quiet=app.quiet, verbose=app.verbose)

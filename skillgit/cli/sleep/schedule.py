@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skillgit.cli.app import App, json_option, pass_app, print_json
-from skillgit.cli.sleep.nightly_options import night_parameters, settings, words
+from skillgit.cli.sleep.nightly_options import lacking, night_parameters, words
+from skillgit.cli.sleep.run import night_config
 from skillgit.errors import SkillgitError
 from skillgit.sleep.watch.schedule.jobs import NAMES
 
@@ -30,14 +31,13 @@ _KEYS = {
     "task-scheduler": "set API keys as variables of the user",
 }
 
-_with = click.option("--with", "name", type=click.Choice(NAMES), help="Which scheduler; by default the system's own.")
 _dry_run = click.option("--dry-run", is_flag=True, help="Show what would be changed.")
 
 
 @click.command(short_help="Run a night every day, by the system's scheduler.")
 @click.option("--hour", type=click.IntRange(0, 23), help=f"Local hour; by default sleep.hour, else {_HOUR}.")
 @click.option("--minute", type=click.IntRange(0, 59), default=_MINUTE, show_default=True, help="Minute of the hour.")
-@_with
+@click.option("--with", "name", type=click.Choice(NAMES), help="Which scheduler; by default the system's own.")
 @click.option("--show", is_flag=True, help="Show what is set up; change nothing.")
 @_dry_run
 @json_option
@@ -69,20 +69,19 @@ def schedule(
       skillgit sleep schedule --hour 4 --with cron --source claude --dry-run
       skillgit sleep schedule --with claude-code
     """
-    from skillgit.cli.cells import tell
     from skillgit.sleep.watch.schedule import jobs
 
     repo = app.repo()
     if show:
         _show(app, jobs.scheduled(repo), as_json=as_json)
         return
-    config = settings(app, repo, options, lambda line: tell([line], quiet=app.quiet))
+    config = night_config(app, repo, options)
     if hour is None:
         hour = config.sleep.hour if config.sleep.hour >= 0 else _HOUR
     scheduler = jobs.chosen(repo, name) if name else jobs.default(repo)
     job = jobs.make_job(repo, Path(app.folder).resolve(), words(ctx), hour, minute)
     plan = scheduler.install(job)
-    notes = [_KEYS[scheduler.name]] if scheduler.name in _KEYS else []
+    notes = [_KEYS[scheduler.name], *lacking(repo, config)] if scheduler.name in _KEYS else []
     _change(app, repo, plan, notes, dry_run=dry_run, as_json=as_json)
 
 
@@ -90,7 +89,7 @@ schedule.params += night_parameters()
 
 
 @click.command(short_help="Remove what schedule set up.")
-@_with
+@click.option("--with", "name", type=click.Choice(NAMES), help="From this scheduler only.")
 @click.option("--all", "every", is_flag=True, help="Of all your repositories.")
 @_dry_run
 @json_option

@@ -9,7 +9,8 @@ import click
 
 from skillgit.cli.app import App, config_options, json_option, load, pass_app, print_json
 from skillgit.cli.cells import columns, tell
-from skillgit.cli.sleep.options import overrides, session_options
+from skillgit.cli.sleep.options import command, overrides, session_options
+from skillgit.report.diff_text import counted
 from skillgit.report.safe import one_line, visible
 
 
@@ -17,8 +18,9 @@ from skillgit.report.safe import one_line, visible
 @session_options
 @config_options
 @json_option
+@click.pass_context
 @pass_app
-def status(app: App, /, **options: Any) -> None:
+def status(app: App, ctx: click.Context, /, **options: Any) -> None:
     """Show which stores of sessions were found, what the last harvest brought, what waits for you, and what runs.
 
     Nothing is read from the stores, and no model is asked.
@@ -33,8 +35,8 @@ def status(app: App, /, **options: Any) -> None:
         return
     click.echo("\n".join(columns([*_sources(found), *_harvest(found["harvest"]), *_waiting(found), *_running(found)])))
     tell(map(visible, found["notes"]), quiet=app.quiet)
-    for command in dict.fromkeys(_next(found)):
-        app.say(f"go on: {one_line(command)}")
+    for words in dict.fromkeys(_next(found, ctx)):
+        app.say(f"go on: {one_line(words)}")
 
 
 def _sources(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -52,7 +54,7 @@ def _harvest(harvest: Mapping[str, Any] | None) -> Iterator[tuple[str, str]]:
         yield "harvest", "none yet"
         return
     new = f"{harvest['new']} of them since the last night"
-    yield "harvest", f"{_time(harvest['at'])}: {_many(harvest['sessions'], 'session')} kept, {new}"
+    yield "harvest", f"{_time(harvest['at'])}: {counted(harvest['sessions'], 'session')} kept, {new}"
     if harvest["excluded"]:
         yield "left out", f"{counts(harvest['excluded'])} (records)"
     if harvest["damaged"]:
@@ -63,7 +65,7 @@ def _harvest(harvest: Mapping[str, Any] | None) -> Iterator[tuple[str, str]]:
 
 def _waiting(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for row in found["proposals"]:
-        yield "proposal", f"{one_line(row['name'])}: {row['status']}, {_many(row['lessons'], 'lesson')}"
+        yield "proposal", f"{one_line(row['name'])}: {row['status']}, {counted(row['lessons'], 'lesson')}"
     if not found["proposals"]:
         yield "proposal", "none waits"
     for row in found["unmeasured"]:
@@ -80,6 +82,8 @@ def _running(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "schedule", one_line(_entry(entry))
     if not found["schedule"]:
         yield "schedule", "none"
+    if found["log"]:
+        yield "log", one_line(found["log"])
 
 
 def _entry(entry: Mapping[str, Any]) -> str:
@@ -88,16 +92,14 @@ def _entry(entry: Mapping[str, Any]) -> str:
     return f"{entry['scheduler']} {entry['when']}{'' if entry['active'] else ', not active'} ({entry['place']})"
 
 
-def _next(found: Mapping[str, Any]) -> Sequence[str]:
+def _next(found: Mapping[str, Any], ctx: click.Context) -> Sequence[str]:
     commands = [row["next"] for row in (*found["proposals"], *found["unmeasured"]) if row["next"]]
+    if not (found["sources"] or commands):
+        return ["skillgit sleep harvest --help   (options that name a store)"]
     if found["harvest"] is None or found["harvest"]["at"] is None:
-        return ["skillgit sleep harvest", *commands]
-    return commands or (["skillgit sleep run"] if found["harvest"]["new"] else [])
+        return [command(ctx, "harvest"), *commands]
+    return commands or ([command(ctx, "run")] if found["harvest"]["new"] else [])
 
 
 def _time(at: str) -> str:
     return f"{at[:16].replace('T', ' ')} UTC"
-
-
-def _many(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"

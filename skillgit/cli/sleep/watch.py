@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from skillgit.cli.app import App, json_option, pass_app
-from skillgit.cli.sleep.nightly_options import night_parameters, settings, words
+from skillgit.cli.app import App, events_option, pass_app
+from skillgit.cli.sleep.nightly_options import lacking, night_parameters, settings, words
+from skillgit.cli.sleep.run import night_config
 
 if TYPE_CHECKING:
     from skillgit.config.schema import Config
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 @click.command(short_help="Watch for finished sessions and run nights.")
 @click.option("--once", is_flag=True, help="Look once, run a night if one is due, and end.")
-@json_option
+@events_option
 @click.pass_context
 @pass_app
 def watch(app: App, ctx: click.Context, /, once: bool, as_json: bool, **options: Any) -> None:
@@ -61,12 +62,14 @@ def _watcher(app: App, repo: Repository, options: dict[str, Any], night: list[st
     from skillgit.sleep.watch.watcher import Watcher
 
     folder = Path(app.folder).resolve()
-    settings(app, repo, options, lambda line: tell([line], quiet=app.quiet))
+    config = night_config(app, repo, options)
+    if config.sleep.hour >= 0 or config.sleep.min_sessions:
+        tell(lacking(repo, config), quiet=app.quiet)
 
     def harvest(config: Config) -> int:
         return waiting(repo, config, sink)
 
-    work = Work(lambda: settings(app, repo, options, lambda _: None), harvest, lambda: start(repo, folder, night))
+    work = Work(lambda: settings(app, repo, options), harvest, lambda: start(repo, folder, night))
     return Watcher(repo, work, sink)
 
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from skillgit.report.diff_text import counted
 from skillgit.report.safe import one_line
 from skillgit.report.sleep.status import moment
 from skillgit.sleep.base import Session
@@ -34,14 +35,14 @@ def document(harvest: Harvest, tasks: Mined, *, texts: bool = False) -> dict[str
         "dropped": dict(tasks.dropped),
         "notes": [*harvest.notes, *tasks.notes],
         "bytes": harvest.bytes,
-        "seconds": round(harvest.seconds, 3),
+        "seconds": harvest.seconds,
     }
 
 
 def head(found: Mapping[str, Any]) -> str:
     """How many sessions there are, in a line."""
     by_source = counts(Counter(one["source"] for one in found["sessions"]))
-    count = _count(len(found["sessions"]), "session")
+    count = counted(len(found["sessions"]), "session")
     return f"{count} kept{f' ({by_source})' if by_source else ''}, {found['new']} with something new"
 
 
@@ -73,7 +74,7 @@ def left_out(found: Mapping[str, Any]) -> Iterator[str]:
 def damage(damaged: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
     """Damaged files in lines."""
     if damaged:
-        yield f"damaged: {_count(sum(sum(kinds.values()) for kinds in damaged.values()), 'record')}"
+        yield f"damaged: {counted(sum(sum(kinds.values()) for kinds in damaged.values()), 'record')}"
     for file, kinds in list(damaged.items())[:_SHOWN]:
         yield f"  {one_line(file)}: {counts(kinds)}"
     yield from _more(len(damaged), "file")
@@ -83,7 +84,7 @@ def mined(found: Mapping[str, Any]) -> Iterator[str]:
     """How many tasks there are, and what gave none, in lines."""
     splits = Counter(task["split"] for task in found["tasks"])
     parts = counts({name: splits[name] for name in ("train", "val", "test") if splits[name]})
-    yield f"{_count(len(found['tasks']), 'task')} mined{f' ({parts})' if parts else ''}"
+    yield f"{counted(len(found['tasks']), 'task')} mined{f' ({parts})' if parts else ''}"
     if found["dropped"]:
         yield f"no task: {counts(found['dropped'])}"
 
@@ -115,10 +116,6 @@ def counts(found: Mapping[str, int]) -> str:
     return ", ".join(f"{count} {one_line(name)}" for name, count in found.items())
 
 
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
-
-
 def _more(number: int, what: str) -> Iterator[str]:
     if number > _SHOWN:
-        yield f"  and {_count(number - _SHOWN, what)} more: --json lists all"
+        yield f"  and {counted(number - _SHOWN, what)} more: --json lists all"

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from rich.console import Console
 from rich.markup import escape
 
+from skillgit.report.diff_text import counted
 from skillgit.report.live import LiveView
 from skillgit.report.safe import one_line
-from skillgit.sleep.events import Harvested, LessonTried, NightFinished, NightPlanned
+from skillgit.sleep.events import Harvested, LessonTried, NightFinished, NightPlanned, NothingNew
 
 _MARKS = {
     "accept": "[green]✓ kept[/]",
@@ -26,17 +30,25 @@ _WIDTH = 100
 
 
 class NightView(LiveView):
-    """Shows harvest and nights."""
+    """Shows harvest and nights.
+
+    Args:
+        look: the command that shows what a harvest found.
+    """
 
     results = (NightFinished,)
+
+    def __init__(self, console: Console, look: str, *, quiet: bool = False, verbose: bool = False) -> None:
+        super().__init__(console, quiet=quiet, verbose=verbose)
+        self._look = look
 
     def _harvested(self, event: Harvested) -> None:
         excluded = sum(event.excluded.values())
         damage = sum(sum(kinds.values()) for kinds in event.damaged.values())
         damaged = f", {damage} records damaged in {len(event.damaged)} files" if damage else ""
         self._print(
-            f"harvest    {event.sessions} sessions kept, {event.new} new; {excluded} records excluded{damaged} "
-            f"[dim]({event.megabytes:.1f} MB, {event.seconds:.1f} s)[/]"
+            f"harvest    {counted(event.sessions, 'session')} kept, {event.new} new; "
+            f"{excluded} records excluded{damaged} [dim]({event.megabytes:.1f} MB, {event.seconds:.1f} s)[/]"
         )
 
     def _night_planned(self, event: NightPlanned) -> None:
@@ -46,8 +58,17 @@ class NightView(LiveView):
         for role, model in event.models.items():
             self._print(f"  {role:10} {escape(model)}")
         self._print(f"  at most    about {event.calls} calls")
-        for note in event.notes:
-            self._print(f"  [yellow]note[/]       {escape(note)}")
+        self._notes(event.notes)
+
+    def _nothing_new(self, event: NothingNew) -> None:
+        if event.documents:
+            self._print("nothing new to learn from since the last night (--again works on it all the same)")
+        elif event.tasks:
+            self._print(f"nothing to learn from: none of {counted(event.tasks, 'task')} is of a document asked for")
+        else:
+            self._print(f"nothing to learn from: no task in {counted(event.sessions, 'session')}")
+            self._print(f"next       {escape(self._look)}   (what there is, and what was left out)")
+        self._notes(event.notes)
 
     def _lesson_tried(self, event: LessonTried) -> None:
         mark = _MARKS.get(event.verdict, f"[red]✗ {escape(event.verdict)}[/]")
@@ -61,9 +82,13 @@ class NightView(LiveView):
             self._print(f"           [dim]{escape(one_line(event.why, _WIDTH))}[/]")
 
     def _night_finished(self, event: NightFinished) -> None:
-        self._print(f"[bold]done[/]       {_ENDS[event.verdict]}: {event.taken} of {event.tried} lessons")
+        lessons = f"{event.taken} of {counted(event.tried, 'lesson')}" if event.tried else "no lesson came up"
+        self._print(f"[bold]done[/]       {_ENDS[event.verdict]}: {lessons}")
         if event.branch:
             self._print(f"branch     {event.branch}")
             self._print(f"next       skillgit sleep show {event.branch}")
-        if event.why:
-            self._print(f"  [yellow]note[/]       {escape(event.why)}")
+        self._notes([event.why] if event.why else [])
+
+    def _notes(self, notes: Iterable[str]) -> None:
+        for note in notes:
+            self._print(f"  [yellow]note[/]       {escape(note)}")

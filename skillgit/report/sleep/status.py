@@ -11,9 +11,11 @@ from skillgit.errors import ConfigError
 from skillgit.git.repository import Repository
 from skillgit.report.sleep.proposals import listing
 from skillgit.sleep.harvest.collect import archive_of, kept_heads, open_archive
-from skillgit.sleep.proposals.states import UNDECIDED
+from skillgit.sleep.sources.places import is_there
 from skillgit.sleep.sources.registry import AUTO, installed, sources
 from skillgit.sleep.watch.lock import holder
+from skillgit.sleep.watch.log import log_path
+from skillgit.sleep.watch.nights import seen_until
 from skillgit.sleep.watch.schedule.jobs import scheduled
 from skillgit.sleep.watch.state import read_state
 
@@ -22,17 +24,19 @@ def overview(repo: Repository, config: Config) -> dict[str, Any]:
     """All of it as JSON values. Nothing is read from the stores."""
     listed = listing(repo, also=(config.sleep.auto_adopt,))
     return {
-        **_sources(config),
+        **stores(config),
         "harvest": _harvest(repo, config),
-        "proposals": [row for row in listed["proposals"] if row["status"] in UNDECIDED],
+        "proposals": [row for row in listed["proposals"] if row["waiting"]],
         "unmeasured": listed["unmeasured"],
         "watcher": (watcher := holder(repo) or None),
-        "night": _night(repo, watched=bool(watcher)),
+        "night": last_night(repo, watched=bool(watcher)),
         "schedule": [asdict(entry) for entry in scheduled(repo)],
+        "log": str(log) if (log := log_path(repo)).exists() else None,
     }
 
 
-def _sources(config: Config) -> dict[str, Any]:
+def stores(config: Config) -> dict[str, Any]:
+    """Which agents' stores are here and read, and which are not."""
     notes: list[str] = []
     present = sources(replace(config.sleep, source=AUTO), notes.append)
     try:
@@ -42,7 +46,7 @@ def _sources(config: Config) -> dict[str, Any]:
         notes.append(str(error))
     names = {source.name for source in present}
     return {
-        "sources": [{"name": one.name, "stores": [str(root) for root in one.roots() if root.exists()]} for one in read],
+        "sources": [{"name": one.name, "stores": [*map(str, filter(is_there, one.roots()))]} for one in read],
         "not_read": sorted(names - {source.name for source in read}),
         "without_store": sorted(installed().keys() - names),
         "notes": notes,
@@ -56,20 +60,19 @@ def _harvest(repo: Repository, config: Config) -> dict[str, Any] | None:
     with open_archive(repo) as archive:
         number, at = archive.last()
         heads = kept_heads(repo, config.sleep, archive)
-        seen = read_state(repo).harvest
+        seen = seen_until(repo, archive)
         return {
             "number": number,
             "at": moment(at),
             "sessions": len(heads),
-            # An archive that was deleted counts from the beginning again.
-            "new": len([head for head in heads if head.harvested > (seen if seen <= number else 0)]),
+            "new": len([head for head in heads if head.harvested > seen]),
             "excluded": archive.excluded(),
             "excluded_sessions": archive.excluded_sessions(),
             "damaged": archive.damaged(),
         }
 
 
-def _night(repo: Repository, *, watched: bool) -> dict[str, Any] | None:
+def last_night(repo: Repository, *, watched: bool) -> dict[str, Any] | None:
     """How the watcher's or scheduler's last night ended; `None` before the first."""
     state = read_state(repo)
     if not state.at:

@@ -7,6 +7,7 @@ import time
 from rich.markup import escape
 
 from skillgit.events import Event
+from skillgit.report.diff_text import counted
 from skillgit.report.safe import one_line
 from skillgit.sleep.events import Harvested
 from skillgit.sleep.watch.events import Looked, NightBegun, NightOver, WatchEnded, WatchStarted, WatchTrouble
@@ -25,9 +26,9 @@ def _text(event: Event) -> str:
         case WatchStarted():
             return _started(event)
         case Harvested(new=new, sessions=sessions):
-            return f"read       {_count(new)} with something new, {sessions} kept"
+            return f"read       {counted(new, 'session')} with something new, {sessions} kept"
         case Looked(reason=reason, waiting=waiting):
-            return f"waiting    {_count(waiting)} for the next night ({reason})"
+            return f"waiting    {counted(waiting, 'session')} for the next night ({reason})"
         case NightBegun(reason=reason):
             return f"night      begins: {reason}"
         case NightOver(code=code, why=why, seconds=seconds):
@@ -40,14 +41,11 @@ def _text(event: Event) -> str:
     return ""
 
 
-def _count(sessions: int) -> str:
-    return f"{sessions} session{'' if sessions == 1 else 's'}"
-
-
 def _started(event: WatchStarted) -> str:
     lines = [f"watching   {one_line(place)}" for place in event.notices]
     lines += [f"looking    {one_line(place)} again and again: {one_line(event.why)}" for place in event.looking]
+    lines = lines or ["watching   nothing yet: no agent's sessions were found"]
     when = [f"at {event.hour}:00"] if event.hour >= 0 else []
-    when += [f"after {_count(event.min_sessions)}"] if event.min_sessions else []
+    when += [f"after {counted(event.min_sessions, 'session')}"] if event.min_sessions else []
     lines.append(f"nights     {' and '.join(when) or 'none: sleep.hour and sleep.min_sessions are off'}")
-    return "\n          ".join(lines or ["watching   nothing yet: no agent's sessions were found"])
+    return "\n          ".join(lines)

@@ -69,6 +69,14 @@ class Archive:
         row = self._db.run(query).fetchone()
         return (row["number"], row["finished"]) if row else (0, None)
 
+    def night(self) -> int:
+        """Number of the harvest that a night was last made from; 0 when none was."""
+        return int(self.get("night") or 0)
+
+    def set_night(self, number: int) -> None:
+        """A night is made from this harvest."""
+        self.put("night", str(number))
+
     def forget_unchosen(self) -> None:
         """Forget the sessions that were left out because others were asked for; all stores are to be read again."""
         for query in (
@@ -169,10 +177,6 @@ class Archive:
         """The turns of a session by its number, oldest first."""
         rows = self._db.run("SELECT * FROM turns WHERE session = ? ORDER BY place, number", session)
         return tuple(Turn(row["role"], row["text"], row["at"], bool(row["failed"])) for row in rows)
-
-    def new_since(self, harvest: int) -> int:
-        """How many kept sessions got something new in later harvests."""
-        return int(self._db.run("SELECT count(*) FROM kept WHERE harvested > ?", harvest).fetchone()[0])
 
     def excluded(self) -> dict[str, int]:
         """Reason to the number of records left out for it: what was said in whole sessions, and single records."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from skillgit.config.schema import Config
 from skillgit.config.sleep import Sleep
@@ -63,6 +65,17 @@ def open_archive(repo: Repository, path: Path | None = None) -> Archive:
         return Archive(path or archive_of(repo))
 
 
+@contextmanager
+def copied_archive(repo: Repository) -> Iterator[Path]:
+    """A copy of the repository's archive that is gone afterwards, for harvests that are to write nothing."""
+    with TemporaryDirectory(prefix="skillgit-") as folder:
+        path = Path(folder) / "sleep.db"
+        if archive_of(repo).exists():
+            with open_archive(repo) as archive:
+                archive.copy_to(path)
+        yield path
+
+
 def harvest(
     repo: Repository, config: Config, sink: Sink, *, now: float | None = None, path: Path | None = None
 ) -> Harvest:
@@ -94,7 +107,7 @@ def harvest(
             damaged=archive.damaged(),
             notes=tuple(work.notes),
             bytes=work.bytes,
-            seconds=time.monotonic() - started,
+            seconds=round(time.monotonic() - started, 3),
             load=lambda: _load(repo, config.sleep, path),
         )
     megabytes = found.bytes / 1e6

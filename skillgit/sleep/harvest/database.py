@@ -123,8 +123,11 @@ def _error(path: Path, error: OSError | sqlite3.DatabaseError) -> GitError:
 
 
 def _connect(path: Path) -> sqlite3.Connection:
-    # SQLite gives its side files the mode of the file.
+    # SQLite gives its side files the mode of the file. What came from elsewhere, a backup say, may be open to others.
     os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    for each in (path, *_sides(path)):
+        if each.stat().st_mode & 0o077:
+            each.chmod(0o600)
     return sqlite3.connect(path, timeout=60, isolation_level=None)
 
 
@@ -133,6 +136,8 @@ def _prepare(db: sqlite3.Connection) -> None:
     db.execute("PRAGMA journal_mode=WAL")
     # Survives the death of the process at any instant; after a power cut the last moments are read again.
     db.execute("PRAGMA synchronous=NORMAL")
+    # What was dropped or hidden is not left in the file.
+    db.execute("PRAGMA secure_delete=ON")
     if not db.execute("PRAGMA user_version").fetchone()[0]:
         db.executescript(f"BEGIN IMMEDIATE; {_TABLES} PRAGMA user_version = {VERSION}; COMMIT;")
 
@@ -161,8 +166,11 @@ def _set_aside(path: Path) -> Path:
     while (aside := path.with_name(f"{path.name}.unused-{number}")).exists():
         number += 1
     path.replace(aside)
-    for end in ("-wal", "-shm"):
-        side = path.with_name(path.name + end)
-        if side.exists():
-            side.replace(aside.with_name(aside.name + end))
+    for side in _sides(path):
+        side.replace(aside.with_name(side.name.replace(path.name, aside.name, 1)))
     return aside
+
+
+def _sides(path: Path) -> list[Path]:
+    """SQLite's files beside one, as far as they are there."""
+    return [side for end in ("-wal", "-shm") if (side := path.with_name(path.name + end)).exists()]

@@ -10,7 +10,7 @@ from operator import add
 from typing import Literal
 
 from skillgit.config.sleep import Sleep
-from skillgit.sleep.base import Batch, Position, Reason, Record, Turn
+from skillgit.sleep.base import Batch, Reason, Record, Turn
 from skillgit.sleep.harvest.archive import ERROR, Archive
 from skillgit.sleep.harvest.projects import Projects
 from skillgit.sleep.harvest.provenance import own_folder, people_part, reason_of
@@ -87,7 +87,7 @@ class Intake:
         with self._archive.transaction():
             self._check()
             self._records(batch.records)
-            self._count_damage(batch.damaged, after)
+            self._count_damage(batch.damaged, batch.start)
             self._archive.set_position(self._source, self._file, after)
         # As it is stored: what a source keeps in lists and tuples may differ in that alone.
         self.at = self._archive.position(self._source, self._file)
@@ -103,10 +103,10 @@ class Intake:
         if self._archive.position(self._source, self._file) != self.at:
             raise OvertakenError
 
-    def _count_damage(self, damaged: Mapping[str, int], after: Position) -> None:
+    def _count_damage(self, damaged: Mapping[str, int], start: int | None) -> None:
         """Each once: where reading went on by bytes it is more damage; else the same may have been met again."""
         if self._add is None:
-            self._add = self.at is not None and 0 < self.at.offset <= after.offset
+            self._add = self.at is not None and 0 < self.at.offset == start
             keep = self.at is not None and (self._add or bool(self.at.state))
             self._archive.clear_damage(self._source, self._file, errors_only=keep)
             self._known = {kind: count for kind, count in self._known.items() if keep and not kind.startswith(ERROR)}

@@ -10,7 +10,7 @@ from typing import Literal
 from skillgit.errors import ConfigError
 from skillgit.git.repository import Repository
 
-_LONGEST_LINK = 4096  # bytes of a `.git` file that are read: it holds one path
+_LONGEST_PATH = 4096  # bytes; of a `.git` file no more are read: it holds one path
 
 Outside = Literal["other_project", "no_project", ""]
 
@@ -92,13 +92,15 @@ class Projects:
 
     def _project(self, common: Path, place: Path) -> Path:
         # Some file systems do not tell upper from lower case: names may differ where the folder is the same.
-        if common == self._common or (common.exists() and common.samefile(self._common)):
+        if common == self._common or _is_same(common, self._common):
             return self._top
         return _main_top(common, place)
 
 
 def common_dir_around(folder: Path) -> Path | None:
     """The git folder shared by all worktrees of the repository around a folder; `None` outside of any."""
+    if not _can_be(str(folder.absolute())):
+        return None
     place = _real(folder)
     return next((common for each in (place, *place.parents) if (common := _common_dir(each))), None)
 
@@ -142,7 +144,7 @@ def _read_link(file: Path) -> str:
         return ""
     try:
         with file.open("rb") as stream:
-            return os.fsdecode(stream.read(_LONGEST_LINK)).replace("\0", "").strip()
+            return os.fsdecode(stream.read(_LONGEST_PATH)).replace("\0", "").strip()
     except OSError:  # not ours to read, so it says nothing
         return ""
 
@@ -154,12 +156,20 @@ def _is_file(path: Path) -> bool:
         return False
 
 
-def _can_be(cwd: str) -> bool:
-    """Whether this system can have such a folder. What a transcript says may be anything."""
+def _is_same(one: Path, other: Path) -> bool:
     try:
-        return Path(cwd).is_absolute() and b"\0" not in os.fsencode(cwd)
+        return one.samefile(other)
+    except OSError:  # gone, or not ours to look at
+        return False
+
+
+def _can_be(cwd: str) -> bool:
+    """Whether this system can have such a folder. What a transcript says may be anything, of any length."""
+    try:
+        raw = os.fsencode(cwd[: _LONGEST_PATH + 1])
     except UnicodeEncodeError:
         return False
+    return len(raw) <= _LONGEST_PATH and b"\0" not in raw and Path(cwd).is_absolute()
 
 
 def _real(path: Path) -> Path:

@@ -103,10 +103,14 @@ def people_part(text: str) -> str:
 
 def _typed(text: str) -> str:
     """The text without the lines that a mark says were pasted there."""
-    while (mark := _PASTED_LINES.search(text)) is not None:
-        after = text[mark.end() :].split("\n")
-        text = "\n".join([text[: mark.start()] + after[0], *after[1 + int(mark[1]) :]])
-    return text
+    kept, pasted = [], 0
+    for line in text.split("\n"):
+        if pasted:
+            pasted -= 1
+            continue
+        pasted = sum(int(mark[1]) for mark in _PASTED_LINES.finditer(line))
+        kept.append(_PASTED_LINES.sub("", line))
+    return "\n".join(kept)
 
 
 def own_folder(cwd: str) -> bool:

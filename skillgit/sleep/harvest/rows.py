@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from hashlib import blake2b
+from typing import Any
 
 from skillgit.sleep.base import Turn
 from skillgit.sleep.harvest.database import Database
@@ -16,6 +17,10 @@ UPDATE sessions SET cwd = :cwd, project = :project, branch = :branch, skills = :
     fresh = :fresh, humans = :humans, turns = :turns, cut = :cut
 WHERE number = :number
 """
+_RENAME = """
+UPDATE sessions SET branch = :branch, skills = :skills, tools = :tools, files = :files WHERE number = :number
+"""
+_LISTS = ("skills", "tools", "files")
 
 
 @dataclass
@@ -53,12 +58,11 @@ class Rows:
         """A session, made when there is none yet."""
         self._db.run("INSERT OR IGNORE INTO sessions (source, id) VALUES (?, ?)", source, id_)
         found = dict(self._db.run("SELECT * FROM sessions WHERE source = ? AND id = ?", source, id_).fetchone())
-        return Row(**found | {name: json.loads(found[name]) for name in ("skills", "tools", "files")})
+        return Row(**found | {name: json.loads(found[name]) for name in _LISTS})
 
     def save(self, row: Row) -> None:
         """Write a session's row back."""
-        values = asdict(row)
-        self._db.run_named(_SAVE, values | {name: json.dumps(values[name]) for name in ("skills", "tools", "files")})
+        self._db.run_named(_SAVE, _encoded(asdict(row)))
 
     def has_seen(self, key: bytes) -> bool:
         """Whether a record was counted before."""
@@ -97,13 +101,15 @@ class Rows:
             self._retire()
             self._db.run("UPDATE sessions SET fresh = 0 WHERE fresh")
 
-    def prune(self, before: float) -> None:
-        """Drop what was said in sessions whose end (or, unrecorded, last new part) lies before a time."""
+    def prune(self, before: float, now: float) -> None:
+        """Drop what was said in sessions whose end lies before a time; where that is unrecorded, or still to come by
+        `now`, their last new part does."""
         self._db.run("CREATE TEMP TABLE IF NOT EXISTS retired (number INTEGER PRIMARY KEY)")
         with self._db.transaction():
             self._db.run(
                 "INSERT INTO retired SELECT number FROM sessions"
-                " WHERE reason = '' AND turns > 0 AND coalesce(ended, touched) < ?",
+                " WHERE reason = '' AND turns > 0 AND CASE WHEN ended <= ? THEN ended ELSE touched END < ?",
+                now,
                 before,
             )
             self._retire()
@@ -120,13 +126,20 @@ class Rows:
             self._db.run(query)
 
     def rewrite(self, change: Callable[[str], str]) -> None:
-        """Change the text of every turn."""
+        """Change the text of every turn, and the names that are kept of sessions."""
         with self._db.transaction():
+            for row in self._db.run("SELECT * FROM sessions").fetchall():
+                lists = {name: list(dict.fromkeys(map(change, json.loads(row[name])))) for name in _LISTS}
+                self._db.run_named(_RENAME, _encoded({**dict(row), **lists, "branch": change(row["branch"])}))
             for (number,) in self._db.run("SELECT number FROM turns").fetchall():
                 text = self._db.run("SELECT text FROM turns WHERE number = ?", number).fetchone()[0]
                 changed = change(text)
                 if changed != text:
                     self._db.run("UPDATE turns SET text = ? WHERE number = ?", changed, number)
+
+
+def _encoded(values: dict[str, Any]) -> dict[str, Any]:
+    return values | {name: json.dumps(values[name]) for name in _LISTS}
 
 
 def key_of(source: str, key: str) -> bytes:

@@ -8,11 +8,12 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
+from skillgit import __version__
 from skillgit.config.sleep import Sleep
 from skillgit.errors import SkillgitError
 from skillgit.events import Progress, Sink
 from skillgit.git.repository import Repository
-from skillgit.sleep.base import Position, Source
+from skillgit.sleep.base import Batch, Source
 from skillgit.sleep.harvest.archive import ERROR, Archive
 from skillgit.sleep.harvest.intake import Intake, OvertakenError, Rules
 from skillgit.sleep.harvest.projects import Projects
@@ -41,6 +42,8 @@ class Work:
         self.bytes = 0
         self._gone = 0
         self.sources = sources(config, self.notes.append)
+        if not self.sources:
+            self.notes.append("no agent's sessions were found: skillgit sleep status names the agents looked for")
         projects = Projects(repo, archive.worktrees())
         projects.in_scope("", config.scope)  # a scope that cannot be used is told before anything is read
         archive.remember(projects.worktrees)
@@ -55,7 +58,7 @@ class Work:
         for source in self.sources:
             self._source(source)
         self.archive.rows.judge_age(self.rules.cutoff)
-        self.archive.rows.prune(self._expiry)
+        self.archive.rows.prune(self._expiry, self.rules.now)
         self.archive.end(self.rules.harvest, time.time())
         if self._gone:
             self.notes.append(f"{_files(self._gone)} went away before they were read")
@@ -83,8 +86,8 @@ class Work:
                 self.archive.rows.leave_out(number, "pattern")
 
     def _redact_again(self) -> None:
-        """What is to be hidden from now on is hidden in what was kept before as well."""
-        asked = f"{self.config.redact_email} {self.config.redact_home}"
+        """What is to be hidden from now on, or is known to be a secret by now, is hidden in what was kept before."""
+        asked = f"{self.config.redact_email} {self.config.redact_home} {__version__}"
         if self.archive.get("redaction") != asked:
             self.archive.rows.rewrite(self.rules.redacted)
             self.archive.put("redaction", asked)
@@ -152,17 +155,16 @@ class Work:
         intake = Intake(self.archive, self.rules, source.name, name, old=old)
         stamp = ""
         for batch in source.read(file, intake.at):
-            before, stamp = intake.at, batch.position.stamp
+            stamp = batch.position.stamp
             intake.take(batch)
-            self.bytes += _size(file, before, batch.position)
+            self.bytes += _size(file, batch)
         intake.finish(stamp)
 
 
-def _size(file: Path, before: Position | None, after: Position) -> int:
-    """Bytes read between two positions; the file's size where its source does not read by bytes."""
-    if after.offset:
-        start = before.offset if before else 0
-        return after.offset - start if after.offset >= start else after.offset
+def _size(file: Path, batch: Batch) -> int:
+    """Bytes that a batch was read from; of the whole file where its source does not read by bytes."""
+    if batch.start is not None:
+        return batch.position.offset - batch.start
     return file.stat().st_size if file.exists() else 0
 
 

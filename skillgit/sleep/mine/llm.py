@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -26,6 +27,7 @@ PER_SESSION = 3
 _STAGE = "mine"
 _WORKERS = 4
 _SESSIONS, _CHARS = 8, 16_000  # most sessions in one call, and about how much text
+_ABOUT = 5  # of so many sessions one begins a new call
 _ASKED, _SAID, _ANSWER = 2000, 600, 400  # characters that are shown
 _RUBRIC_CHARS = 2000
 _FEWEST_CHARS = 8  # of an intent
@@ -90,27 +92,31 @@ def read(asks: Sequence[Ask], advisor: Advisor, sink: Sink) -> Readings:
     Raises:
         ModelConfigError: the optimizer cannot be reached as configured.
     """
-    batches = list(_batches(asks))
+    batches = [(_hash(batch[0]), batch) for batch in _batches(asks)]
     done = count(1)
 
     def ask(numbered: tuple[int, list[list[Ask]]]) -> dict[str, Any] | None:
-        index, batch = numbered
+        number, batch = numbered
         lines = render("mine", lines="\n".join(_lines(batch)))
-        reply = advisor.ask(lines, _SCHEMA, stage=_STAGE, step=0, index=index, spare=True)
+        reply = advisor.ask(lines, _SCHEMA, stage=_STAGE, step=0, index=number, spare=True)
         sink(Progress(_STAGE, next(done), len(batches)))
         return reply
 
     with ThreadPoolExecutor(_WORKERS, _STAGE) as pool:
-        replies = answered(pool.map(held(ask), enumerate(batches)))
+        replies = answered(pool.map(held(ask), batches))
     found: dict[tuple[str, int], Reading] = {}
     dropped = Counter[str]()
-    for batch, reply in zip(batches, replies, strict=True):
+    for (_, batch), reply in zip(batches, replies, strict=True):
         found |= _readings(batch, reply["tasks"] if reply else (), dropped)
-    return Readings(found, tuple(_notes(batches, advisor)), +dropped)
+    return Readings(found, tuple(_notes(dict(batches), advisor)), +dropped)
 
 
 def _batches(asks: Sequence[Ask]) -> Iterator[list[list[Ask]]]:
-    """Sessions, as many as fit into one call; those that need no reading are left out."""
+    """Sessions, as many as fit into one call; those that need no reading are left out.
+
+    Where a batch may begin is told by the session alone, so that a new one changes its own batch and no other: all
+    others are asked as on the nights before, which is free.
+    """
     sessions: dict[str, list[Ask]] = {}
     for ask in sorted(asks, key=lambda ask: ask.key):
         sessions.setdefault(ask.key[0], []).append(ask)
@@ -120,13 +126,19 @@ def _batches(asks: Sequence[Ask]) -> Iterator[list[list[Ask]]]:
         if all(ask.exact for ask in session):
             continue
         length = sum(len(line) for line in _lines([session]))
-        if batch and (len(batch) == _SESSIONS or size + length > _CHARS):
+        begins = _hash(session) % _ABOUT == 0
+        if batch and (begins or len(batch) == _SESSIONS or size + length > _CHARS):
             yield batch
             batch, size = [], 0
         batch.append(session)
         size += length
     if batch:
         yield batch
+
+
+def _hash(session: Sequence[Ask]) -> int:
+    """Says where batches begin, and tells a batch by its first session, whatever other batches there are."""
+    return int(hashlib.sha256(session[0].key[0].encode()).hexdigest()[:6], 16)
 
 
 def _lines(batch: Sequence[Sequence[Ask]]) -> Iterator[str]:
@@ -174,7 +186,7 @@ def _reading(session: Sequence[Ask], task: Mapping[str, Any], dropped: Counter[s
     return Reading(intent, judge, task["satisfied"])
 
 
-def _notes(batches: Sequence[Sequence[Sequence[Ask]]], advisor: Advisor) -> Iterator[str]:
+def _notes(batches: Mapping[int, Sequence[Sequence[Ask]]], advisor: Advisor) -> Iterator[str]:
     for drop in advisor.take_drops():
         size = len(batches[drop.index])
-        yield f"{size} {'session was' if size == 1 else 'sessions were'} mined without a model: {drop.reason}"
+        yield f"{size} {'session was' if size == 1 else 'sessions were'} mined without a model: {drop.told}"

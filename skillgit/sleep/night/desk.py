@@ -69,7 +69,8 @@ class Desk:
     @cached_property
     def benchmark(self) -> Replay:
         """The tasks, as something that is rolled out and scored."""
-        return Replay(self.tasks, Grader(self.models.optimizer), self.config.env.max_completion_tokens or None)
+        grader = Grader(self.models.optimizer, self.config.model.optimizer_max_tokens or None)
+        return Replay(self.tasks, grader, self.config.env.max_completion_tokens or None)
 
     @cached_property
     def splits(self) -> Splits:

@@ -52,15 +52,16 @@ def _variants(mined: MinedTask, texts: Iterable[str]) -> Iterator[MinedTask]:
 def recall(tasks: Sequence[MinedTask], earlier: Sequence[MinedTask], most: int) -> list[MinedTask]:
     """Up to `most` earlier tasks of the same project that are most like tonight's train tasks, to learn from.
 
-    None that is nearly a task of tonight's, of any split, is taken: it would bring a val task into train.
+    Only those that are train tasks themselves are: another one measures on some night. None that is nearly a task of
+    tonight's, of any split, is taken: it would bring a val task into train.
     """
     train = [(bag(mined.task.input), mined.project) for mined in tasks if mined.split == "train"]
     tonight = [bag(mined.task.input) for mined in tasks]
     found = []
-    for mined in earlier:
+    for mined in (one for one in earlier if one.split == "train"):
         words = bag(mined.task.input)
         near = max((similarity(words, other) for other, project in train if project == mined.project), default=0.0)
         if near > 0 and all(similarity(words, other) < _NEAR for other in tonight):
             found.append((-near, mined.task.id, mined))
     nearest = [mined for *_, mined in sorted(found)[:most]]
-    return [replace(mined, split="train", origin="recall", derived_from=mined.task.id) for mined in nearest]
+    return [replace(mined, origin="recall", derived_from=mined.task.id) for mined in nearest]

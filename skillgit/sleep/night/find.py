@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from skillgit.config.schema import Config
 from skillgit.events import Sink
 from skillgit.git.repository import Repository
 from skillgit.models.budget import Budget
-from skillgit.sleep.harvest.collect import harvest
+from skillgit.sleep.harvest.collect import harvest, open_archive
 from skillgit.sleep.mine.base import MinedTask, Split
 from skillgit.sleep.mine.mine import mine
 from skillgit.sleep.night import desk as desks
@@ -27,12 +28,14 @@ class Found:
     Attributes:
         earlier: tasks beyond tonight's limit, which may be recalled.
         sessions: number of sessions they come from.
+        local: notes that name files of this machine. They are shown, and kept out of git.
     """
 
     tasks: tuple[MinedTask, ...]
     earlier: tuple[MinedTask, ...] = ()
     sessions: int = 0
     notes: tuple[str, ...] = ()
+    local: tuple[str, ...] = ()
 
 
 def find(
@@ -42,26 +45,34 @@ def find(
     budget: Budget,
     environ: Mapping[str, str],
     reviewed: Sequence[MinedTask] | None = None,
+    *,
+    path: Path | None = None,
 ) -> Found:
-    """Tonight's tasks: the reviewed ones, or those mined from all sessions that are kept."""
+    """Tonight's tasks: the reviewed ones, or those mined from all sessions that are kept.
+
+    Args:
+        path: another archive of sessions than the repository's.
+    """
     if reviewed is not None:
         sessions = {name for mined in reviewed for name in mined.sessions}
         return Found(tuple(reviewed), sessions=len(sessions))
-    harvested = harvest(repo, config, sink)
+    harvested = harvest(repo, config, sink, path=path)
+    with open_archive(repo, path) as archive:
+        archive.set_night(harvested.number)
     known = splits_of(journal.read_nights(repo))
     wide = replace(config.sleep, max_tasks=config.sleep.max_tasks + 10 * config.sleep.recall)
     skills = skill_paths(repo)
-    if not _asks_a_model(config):
+    if not harvested.kept or not asks_a_model(config):
         mined = mine(harvested.sessions, wide, skills=skills, known=known, sink=sink)
     else:
         with desks.opened(repo, config, _MINING, budget, sink, environ) as models:
             advisor = desks.make_advisor(config, models, _MINING)
             mined = mine(harvested.sessions, wide, skills=skills, advisor=advisor, known=known, sink=sink)
     tonight, rest = mined.tasks[: config.sleep.max_tasks], mined.tasks[config.sleep.max_tasks :]
-    return Found(tonight, rest, len(harvested.sessions), (*harvested.notes, *mined.notes))
+    return Found(tonight, rest, len(harvested.sessions), mined.notes, harvested.notes)
 
 
-def _asks_a_model(config: Config) -> bool:
+def asks_a_model(config: Config) -> bool:
     """Whether the optimizer mines. A small one, a scripted one, or a person answering files is spared that."""
     if config.sleep.miner != "auto":
         return config.sleep.miner == "llm"
@@ -70,10 +81,12 @@ def _asks_a_model(config: Config) -> bool:
 
 
 def splits_of(records: Sequence[NightRecord]) -> dict[str, Split]:
-    """Where each task was on the nights before; the first night decides."""
+    """Where each task was on the nights before: once learned from, it never measures again; else the first decides."""
     known: dict[str, Split] = {}
     for record in records:
         for task, split in record.splits.items():
-            if split in ("train", "val", "test"):
+            if split == "train":
+                known[task] = "train"
+            elif split in ("val", "test"):
                 known.setdefault(task, split)  # type: ignore[arg-type]
     return known

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from skillgit.config.schema import Leaks
 from skillgit.skills.edits import Guard
 from skillgit.skills.leaks import LeakIndex, LeakKind, new_leaks
 from skillgit.skills.secrets import find_secrets
 from skillgit.sleep.mine.base import MinedTask
+from skillgit.sleep.proposals.record import Lesson
 
 MOST_CHARS = 1200
 """Most characters that one lesson may add: a longer one is an essay, and nobody would review it."""
+
+_UNTRIED = frozenset({"refused", "known", "over_budget"})
+_UNTOLD = "[left out: it repeats a task]"
 
 
 def lesson_guard(tasks: Sequence[MinedTask], switches: Leaks) -> Guard:
     """Refuses a change that leaks, that brings a credential, or that is too long or removes too much.
 
-    The words by which people corrected an answer are no secret, even where they serve as a rubric: they are what a
-    rule is made of.
+    The words by which people corrected an answer are no secret, even where they serve as a rubric or a check: they are
+    what a rule is made of.
     """
     index = _index(tasks, switches)
 
@@ -33,6 +38,23 @@ def lesson_guard(tasks: Sequence[MinedTask], switches: Leaks) -> Guard:
         return "; ".join(leak.reason for leak in new_leaks(index, before, after)) if index else ""
 
     return guard
+
+
+def untold(lessons: Iterable[Lesson], tasks: Sequence[MinedTask]) -> Iterator[Lesson]:
+    """The lessons without words of a task where no guard has refused these, for the record of a night goes into git.
+
+    What was tried has passed the guard; what was not, and what the optimizer thought, may hold any text it was shown.
+    """
+    texts = LeakIndex.build(task_texts=[pair for mined in tasks for pair in _texts(mined)])
+    spoken = LeakIndex.build(task_texts=[(said, _source(mined)) for mined in tasks for said in mined.said])
+    for lesson in lessons:
+        if texts.find(lesson.reasoning) or spoken.find(lesson.reasoning):
+            lesson = replace(lesson, reasoning=_UNTOLD)
+        edit = lesson.edit
+        if lesson.verdict in _UNTRIED and (texts.find(edit.content) or texts.find(edit.target)):
+            content, target = (_UNTOLD if text else "" for text in (edit.content, edit.target))
+            lesson = replace(lesson, edit=replace(edit, content=content, target=target))
+        yield lesson
 
 
 def _index(tasks: Sequence[MinedTask], switches: Leaks) -> LeakIndex | None:
@@ -53,10 +75,11 @@ def _index(tasks: Sequence[MinedTask], switches: Leaks) -> LeakIndex | None:
 
 
 def _graders(mined: MinedTask) -> Iterator[tuple[str, str]]:
-    judge = mined.task.judge
+    judge, said = mined.task.judge, [words.casefold() for words in mined.said]
     for check in judge.get("checks") or ():
-        if isinstance(check.get("arg"), str):
-            yield check["arg"], _source(mined)
+        arg = check.get("arg")
+        if isinstance(arg, str) and not any(arg.casefold() in words for words in said):
+            yield arg, _source(mined)
     rubric = judge.get("rubric")
     if rubric and not any(words in rubric for words in mined.said):
         yield rubric, _source(mined)

@@ -17,7 +17,7 @@ from skillgit.models.pending import answered, held
 from skillgit.skills.patch import describe
 from skillgit.sleep.events import LessonTried
 from skillgit.sleep.night.desk import Desk
-from skillgit.sleep.night.lessons import reflected, screened
+from skillgit.sleep.night.lessons import behind, reflected, screened
 from skillgit.sleep.proposals.record import Lesson, Verdict
 from skillgit.sleep.proposals.rejected import Rejected
 
@@ -32,6 +32,7 @@ class Night:
     Attributes:
         current: the live version, or the one with the lessons taken so far, as measured.
         lessons: all that were looked at, in order; `versions` and `evaluations` belong to those taken.
+        notes: what a person should know of how the lessons came about.
         stopped: the limit that ended the night early.
     """
 
@@ -41,6 +42,7 @@ class Night:
     versions: list[Version] = field(default_factory=list)
     evaluations: list[tuple[dict[str, Any], dict[str, Any]]] = field(default_factory=list)
     test: dict[str, float | None] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
     stopped: BudgetReachedError | None = None
 
     def drop(self, why: str) -> None:
@@ -54,7 +56,7 @@ def learn(desk: Desk, waiting: Sequence[Lesson], rejected: Sequence[Rejected]) -
 
     Args:
         waiting: lessons of proposals that nobody has decided on; they are tried again, on the text as it is now.
-        rejected: lessons that were turned down; they are neither tried nor forgotten.
+        rejected: lessons that were turned down; they are told of and not tried (see `screened`).
 
     Raises:
         ModelError: too many calls failed, so nothing is known.
@@ -63,9 +65,9 @@ def learn(desk: Desk, waiting: Sequence[Lesson], rejected: Sequence[Rejected]) -
     night = begun(desk)
     try:
         if not _is_perfect(desk, night.current):
-            attempt(desk, night, waiting)
+            attempt(desk, night, [behind(desk, lesson, lesson.tasks) for lesson in waiting])
             version = night.current.version
-            found = reflected(desk, version, answers(desk, version), rejected)
+            found, night.notes = reflected(desk, version, answers(desk, version), rejected)
             attempt(desk, night, list(screened(found, rejected, desk.config.sleep.edit_budget)))
         report(desk, night)
     except BudgetReachedError as error:
@@ -147,8 +149,13 @@ def _verdict(desk: Desk, measured: Measurement, current: Measurement, improved: 
     missing = [task for task in {*current.scores, *current.errors} if task not in measured.scores]
     new, old = measured.values(desk.metric), current.values(desk.metric)
     verdict, why = desk.rule.verdict(new, old, missing, contest, current.score(desk.metric) or 0.0)
+    if verdict == "unverified":
+        # In a night that word means a gain on the tasks learned from; here nothing was seen at all.
+        return "underpowered", why
     if verdict not in ACCEPTED:
         return verdict, why
+    if lost := sorted(desk.rule.pinned & measured.errors.keys() & current.scores.keys()):
+        return "underpowered", f"no answer to {', '.join(lost)}, so it may have made that worse"
     if not desk.verifies:
         return "unverified", _LEARNED_FROM
     if all(desk.benchmark.mined[task].shape_only for task in improved):

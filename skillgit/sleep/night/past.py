@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from skillgit.config.sleep import Sleep
 from skillgit.git.repository import Repository
+from skillgit.sleep.night.lessons import once
 from skillgit.sleep.night.subjects import Subject
 from skillgit.sleep.proposals import rejected, states
 from skillgit.sleep.proposals.record import Lesson
@@ -28,8 +29,8 @@ class Past:
 
     @property
     def waiting(self) -> list[Lesson]:
-        """Lessons of the open proposals, to be tried again on the text as it is now."""
-        return [replace(one, verdict="", why="", commit="") for state in self.open for one in state.waiting]
+        """Lessons of the open proposals, each once, to be tried again on the text as it is now."""
+        return once(replace(one, verdict="", why="", commit="") for state in self.open for one in state.waiting)
 
     @property
     def nights(self) -> tuple[str, ...]:
@@ -37,11 +38,22 @@ class Past:
         return tuple(state.record.night for state in self.open)
 
     def stands(self, subject: Subject, lessons: Sequence[Lesson]) -> str:
-        """The branch that already proposes just these lessons, on this very text; blank when there is none."""
+        """The branches that are not to be replaced by what a night came to; blank when there is none.
+
+        These are the one that already proposes just these lessons on this very text, as well confirmed as now; and all
+        of them when the night did not get to try each of their lessons again.
+
+        Args:
+            lessons: all that were looked at, those that waited first.
+        """
+        if len(lessons) < len(self.waiting):
+            return ", ".join(state.branch for state in self.open)
         if len(self.open) != 1 or self.open[0].record.base_object != subject.base_object:
             return ""
-        same = [one.edit for one in self.open[0].waiting] == [one.edit for one in lessons if one.taken]
-        return self.open[0].branch if same else ""
+        before, now = self.open[0].waiting, [one for one in lessons if one.taken]
+        same = [one.edit for one in before] == [one.edit for one in now]
+        confirmed = any(old.verdict == "unverified" != new.verdict for old, new in zip(before, now, strict=False))
+        return self.open[0].branch if same and not confirmed else ""
 
 
 def past(repo: Repository, config: Sleep, subject: Subject) -> Past:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from skillgit.config.schema import Config
@@ -12,21 +12,25 @@ from skillgit.errors import BudgetReachedError, ConfigError
 from skillgit.evals import setup
 from skillgit.events import Sink
 from skillgit.git import signing
+from skillgit.git.publish import refuse_blocked
 from skillgit.git.repository import Repository
 from skillgit.models.budget import Budget
-from skillgit.models.roles import role_spec
-from skillgit.sleep.events import NightFinished, NightPlanned
+from skillgit.sleep.events import NightFinished, NightPlanned, NothingNew
+from skillgit.sleep.harvest.collect import copied_archive
 from skillgit.sleep.mine.base import MinedTask
 from skillgit.sleep.mine.tasksfile import encode
 from skillgit.sleep.night import desk as desks
 from skillgit.sleep.night.desk import Desk, Models, fingerprint, for_sleep
 from skillgit.sleep.night.dream import dreams, recall
-from skillgit.sleep.night.find import Found, find
+from skillgit.sleep.night.find import Found, asks_a_model, find
+from skillgit.sleep.night.forecast import forecast, sizes
+from skillgit.sleep.night.guard import untold
 from skillgit.sleep.night.habits import with_habits
 from skillgit.sleep.night.night import Night, learn, verdict_of
 from skillgit.sleep.night.past import past
-from skillgit.sleep.night.subjects import Subject, subjects, with_tasks
+from skillgit.sleep.night.subjects import Subject, subjects, topics, with_tasks
 from skillgit.sleep.proposals import adopt, journal, publish
+from skillgit.sleep.proposals.names import branch_of, free_night
 from skillgit.sleep.proposals.record import NightRecord
 
 
@@ -58,12 +62,14 @@ def run_nights(
             signing.check(repo)
         budget = setup.make_budget(config)
         found = find(repo, config, sink, budget, environ, reviewed)
-        records = []
+        tonight, records = _Tonight(repo, config, found, budget, sink, environ), []
         for subject, notes in _planned(repo, config, found, only, again=again):
-            record, stopped = _one(repo, config, subject, found, notes, budget, sink, environ)
+            record, stopped = _one(tonight, subject, notes)
             records.append(record)
             if stopped:
                 raise stopped
+        if not records:
+            sink(_nothing(repo, config, found, only))
         return records
 
 
@@ -77,21 +83,34 @@ def plan(
     again: bool = False,
     environ: Mapping[str, str] | None = None,
 ) -> list[NightPlanned]:
-    """What a night would do; no model is called, so tasks are mined without one."""
+    """What a night would do. Nothing is written, and no model is called, so tasks are mined without one."""
     config, environ = for_sleep(config), os.environ if environ is None else environ
     offline = replace(config, sleep=replace(config.sleep, miner="heuristic"))
-    found = find(repo, offline, sink, setup.make_budget(config), environ, reviewed)
-    return [
-        _plan(repo, config, subject, notes, environ)
+    with copied_archive(repo) as path:
+        found = find(repo, offline, sink, setup.make_budget(config), environ, reviewed, path=path)
+    mining: tuple[str, ...] = ()
+    if reviewed is None and found.sessions and asks_a_model(config):
+        # Two at most of a session: one whose reply cannot be used is repeated.
+        mining = (f"besides, the optimizer reads sessions it has not read yet, in at most {2 * found.sessions} calls",)
+    planned = [
+        forecast(repo, config, subject, (*found.local, *notes, *mining), environ)
         for subject, notes in _planned(repo, config, found, only, again=again)
     ]
+    if not planned:
+        sink(_nothing(repo, config, found, only))
+    return planned
+
+
+def _nothing(repo: Repository, config: Config, found: Found, only: Sequence[str]) -> NothingNew:
+    wanted, notes = subjects(repo, config.sleep, found.tasks, only)
+    return NothingNew(found.sessions, len(found.tasks), len(wanted), (*found.local, *found.notes, *notes))
 
 
 def _planned(
     repo: Repository, config: Config, found: Found, only: Sequence[str], *, again: bool
 ) -> Iterator[tuple[Subject, tuple[str, ...]]]:
     """The documents that there is something new to learn for, each with what a person should know."""
-    known = [subject.place.name for subject in subjects(repo, config.sleep, found.tasks)[0]]
+    known = [topic.place.name for topic in topics(repo, config.sleep, found.tasks)]
     if unknown := [name for name in only if name not in known]:
         raise ConfigError(
             f"no task speaks of {', '.join(unknown)}",
@@ -104,79 +123,57 @@ def _planned(
         mark = fingerprint(config, subject, subject.tasks)
         last = journal.read_nights(repo, subject.place.name)[-1:]
         if again or not last or last[0].fingerprint != mark:
+            # Before anything is paid: a proposal that cannot be made is worth nothing.
+            refuse_blocked(repo, branch_of(subject.place.name, free_night(repo, subject.place.name, _today())))
             yield subject, (*found.notes, *notes)
 
 
-def _plan(
-    repo: Repository, config: Config, subject: Subject, notes: Sequence[str], environ: Mapping[str, str]
-) -> NightPlanned:
-    sizes = _sizes(subject.tasks)
-    lessons = config.sleep.edit_budget + len(past(repo, config.sleep, subject).waiting)
-    gate = sizes["val"] if sizes["val"] >= config.sleep.min_val else sizes["train"]
-    repeats, dreamt = config.evaluation.repeats, 1 + config.sleep.dream_factor
-    rolled = sizes["train"] * dreamt * config.sleep.rollouts
-    calls = gate * repeats * (1 + lessons) + rolled + sizes["train"] + 2 * sizes["test"]
-    rubrics = sum(mined.task.judge.get("type") == "rubric" for mined in subject.tasks)
-    return NightPlanned(
-        skill=subject.place.name,
-        base=subject.commit,
-        tasks=sizes,
-        sessions=len({name for mined in subject.tasks for name in mined.sessions}),
-        models={role: _model(repo, config, role, environ) for role in ("target", "optimizer")},
-        calls=calls + (calls if rubrics else 0),
-        notes=tuple(notes),
-    )
+@dataclass(frozen=True)
+class _Tonight:
+    """What the documents of one night share. `merged`: what was merged unasked so far."""
+
+    repo: Repository
+    config: Config
+    found: Found
+    budget: Budget
+    sink: Sink
+    environ: Mapping[str, str]
+    merged: list[str] = field(default_factory=list)
 
 
-def _model(repo: Repository, config: Config, role: str, environ: Mapping[str, str]) -> str:
-    try:
-        spec = role_spec(config, "target" if role == "target" else "optimizer", environ, repo.root)
-    except ConfigError as error:
-        return f"not configured: {error.what}"
-    return f"{spec.backend}/{spec.model}"
-
-
-def _sizes(tasks: Sequence[MinedTask]) -> dict[str, int]:
-    return {split: sum(mined.split == split for mined in tasks) for split in ("train", "val", "test")}
-
-
-def _one(
-    repo: Repository,
-    config: Config,
-    subject: Subject,
-    found: Found,
-    notes: Sequence[str],
-    budget: Budget,
-    sink: Sink,
-    environ: Mapping[str, str],
-) -> tuple[NightRecord, BudgetReachedError | None]:
+def _one(tonight: _Tonight, subject: Subject, notes: Sequence[str]) -> tuple[NightRecord, BudgetReachedError | None]:
     """One document's night, proposed and told of."""
+    repo, config, sink = tonight.repo, tonight.config, tonight.sink
     mark = fingerprint(config, subject, subject.tasks)
     run = f"sleep-{subject.place.name}-{mark[:12]}"
-    sink(_plan(repo, config, subject, notes, environ))
+    sink(forecast(repo, config, subject, (*tonight.found.local, *notes), tonight.environ))
     before = past(repo, config.sleep, subject)
-    with desks.opened(repo, config, run, budget, sink, environ) as models:
-        desk = _desk(repo, config, subject, found, models, run, sink)
+    with desks.opened(repo, config, run, tonight.budget, sink, tonight.environ) as models:
+        desk, lost = _desk(tonight, subject, models, run)
         night, replaced = learn(desk, before.waiting, before.settled), before.nights
-        if branch := before.stands(subject, night.lessons):
-            night.drop(f"it waits in {branch}")
+        stands = before.stands(subject, night.lessons)
+        if stands:
+            night.drop(f"it waits in {stands}")
             replaced = ()
-        record = _record(desk, night, mark, replaced, notes)
-    tasks = encode(subject.tasks, project="", sources=()) if config.sleep.commit_tasks else None
+        record = _record(desk, night, mark, replaced, (*notes, *lost))
+    told = [replace(mined, project="") for mined in subject.tasks]  # where things lie here is not for everyone
+    tasks = encode(told, project="", sources=()) if config.sleep.commit_tasks else None
     record = publish.publish_night(repo, config, record, night.versions, night.evaluations, tasks=tasks)
-    why = adopt.auto_adopt(repo, config, record) if config.sleep.auto_adopt and record.branch else ""
+    why = f"lessons wait in {stands}" if stands else adopt.auto_adopt(repo, config, record, tonight.merged)
     sink(_finished(record, night, why))
     return record, night.stopped
 
 
-def _desk(
-    repo: Repository, config: Config, subject: Subject, found: Found, models: Models, run: str, sink: Sink
-) -> Desk:
+def _desk(tonight: _Tonight, subject: Subject, models: Models, run: str) -> tuple[Desk, list[str]]:
+    """What the document's night needs, and what a person should know of it."""
+    config = tonight.config
     advisor = desks.make_advisor(config, models, run)
     dreamt = dreams(advisor, subject.tasks, config.sleep.dream_factor, config.gradient.analyst_workers)
-    recalled = recall(subject.tasks, found.earlier, config.sleep.recall)
-    tasks = (*subject.tasks, *dreamt, *with_habits(recalled))
-    return Desk(repo, config, subject, tasks, models, run, sink)
+    recalled = recall(subject.tasks, tonight.found.earlier, config.sleep.recall)
+    tasks = (*subject.tasks, *dreamt, *with_habits(recalled, subject.tasks))
+    drops = advisor.take_drops()
+    notes = [f"{len(drops)} tasks were not reworded: {drops[-1].told}"] if drops else []
+    return Desk(tonight.repo, config, subject, tasks, models, run, tonight.sink), notes
 
 
 def _record(desk: Desk, night: Night, mark: str, replaced: tuple[str, ...], notes: Sequence[str]) -> NightRecord:
@@ -186,20 +183,20 @@ def _record(desk: Desk, night: Night, mark: str, replaced: tuple[str, ...], note
         for caller in (desk.models.target, desk.models.optimizer)
     )
     return NightRecord(
-        night=f"{now.astimezone():%Y-%m-%d}",
+        night=_today(),
         skill=subject.place.name,
         path=subject.place.path,
         document=subject.place.document,
         base=subject.commit,
         base_object=subject.base_object,
         verdict=verdict_of(desk, night),
-        lessons=tuple(night.lessons),
-        counts=_sizes(subject.tasks) | {"sessions": len({s for mined in subject.tasks for s in mined.sessions})},
+        lessons=tuple(night.lessons if desk.config.sleep.commit_tasks else untold(night.lessons, desk.tasks)),
+        counts=sizes(subject.tasks) | {"sessions": len({s for mined in subject.tasks for s in mined.sessions})},
         # A night that a limit ended is to be taken up again.
         fingerprint="" if night.stopped else mark,
         supersedes=replaced,
         test=night.test,
-        splits={mined.task.id: mined.split for mined in subject.tasks},
+        splits={mined.task.id: mined.split for mined in desk.tasks if mined.origin != "dream"},
         usage=desk.usage(),
         optimizer=optimizer,
         target=target,
@@ -208,10 +205,16 @@ def _record(desk: Desk, night: Night, mark: str, replaced: tuple[str, ...], note
     )
 
 
+def _today() -> str:
+    """The date here, after which a night is called."""
+    return f"{datetime.now(UTC).astimezone():%Y-%m-%d}"
+
+
 def _caveats(desk: Desk, night: Night) -> Iterator[str]:
     if not desk.verifies:
         least = desk.config.sleep.min_val
         yield f"unverified: {len(desk.splits.val)} val tasks, and {least} are needed to say that a lesson helps"
+    yield from night.notes
     if night.stopped:
         yield f"ended early: {night.stopped.what}"
 

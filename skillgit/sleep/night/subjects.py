@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import re
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 from typing import Final
 
 from skillgit.config.sleep import Sleep
 from skillgit.errors import ConfigError, GitError, SkillError
+from skillgit.git.deploy.folder import LINK
 from skillgit.git.deploy.versions import committed
 from skillgit.git.objects import Commit, inside, write_commits
 from skillgit.git.repository import Repository
@@ -17,6 +19,8 @@ from skillgit.git.skillstore import Place, Version, read_version, with_document
 from skillgit.skills.document import Document
 from skillgit.skills.regions import region_text, set_region
 from skillgit.sleep.mine.base import MinedTask
+from skillgit.sleep.proposals.live import live_commits
+from skillgit.sleep.proposals.names import is_skill
 
 BLOCK: Final = "LEARNED"
 """The region of a memory file that lessons may change; all around it is the user's."""
@@ -65,34 +69,71 @@ class Subject:
         return with_document(repo, version, self.place, document)
 
 
+@dataclass(frozen=True)
+class Topic:
+    """A document that tasks speak of, before it is read."""
+
+    place: Place
+    tasks: tuple[MinedTask, ...]
+    is_memory: bool = False
+
+
+def topics(repo: Repository, config: Sleep, tasks: Iterable[MinedTask]) -> list[Topic]:
+    """The documents that tasks speak of.
+
+    Raises:
+        ConfigError: a memory file or the learned skill has an impossible name, or two documents have the same one.
+    """
+    skills = {place.name: place for place in committed(repo).values()}
+    by_skill: dict[str, list[MinedTask]] = {}
+    for task in tasks:
+        by_skill.setdefault(task.skill if task.skill in skills else "", []).append(task)
+    rest = tuple(by_skill.pop("", []))
+    learned = (*rest, *by_skill.pop(config.learned_skill, [])) if config.learned_skill else ()
+    found = [Topic(skills[name], tuple(mined)) for name, mined in sorted(by_skill.items())]
+    if learned:
+        found.append(Topic(_learned(config.learned_skill, skills), learned))
+    if rest:
+        found += [Topic(_memory(path), rest, is_memory=True) for path in config.memory]
+    paths: dict[str, str] = {}
+    for place in (topic.place for topic in found):
+        if paths.setdefault(place.name, place.path) != place.path:
+            raise ConfigError(
+                f"{paths[place.name]} and {place.path} would share the branches of {place.name}",
+                fix="rename one, or leave it out of sleep.memory",
+            )
+    return found
+
+
 def subjects(
-    repo: Repository, config: Sleep, tasks: Iterable[MinedTask], only: Sequence[str] = ()
+    repo: Repository, config: Sleep, tasks: Sequence[MinedTask], only: Sequence[str] = ()
 ) -> tuple[list[Subject], list[str]]:
-    """The documents that tasks speak of, and notes on what is left out.
+    """The documents that tasks speak of, as of the live commit, and notes on what is left out.
 
     Args:
         only: names of skills to work on; empty takes all of them.
 
     Raises:
         GitError: there is no commit yet.
-        ConfigError: a memory file or the learned skill has an impossible name.
+        ConfigError: see `topics`.
+        SkillError: a document that is asked for by name is damaged; any other one is left out.
     """
-    commit = _live(repo, config)
-    skills = {place.name: place for place in committed(repo).values()}
-    by_skill: dict[str, list[MinedTask]] = {}
-    for task in tasks:
-        by_skill.setdefault(task.skill if task.skill in skills else "", []).append(task)
-    rest = tuple(by_skill.pop("", []))
-    found = [_existing(repo, skills[name], commit, mined) for name, mined in sorted(by_skill.items())]
-    if rest and config.learned_skill:
-        found.append(_learned(repo, config.learned_skill, skills, commit, rest))
-    if rest:
-        found += [_memory(repo, path, commit, rest) for path in config.memory]
+    commit, found = _live(repo, config), topics(repo, config, tasks)
     wanted = only or config.skills
-    kept = [subject for subject in found if not wanted or subject.place.name in wanted]
-    notes = [f"{len(s.tasks)} tasks of {s.place.name}, which is not asked for" for s in found if s not in kept]
-    if rest and not config.learned_skill and not config.memory:
-        notes.append(f"{len(rest)} tasks speak of no skill here, and sleep.learned_skill is blank")
+    kept, notes = [], []
+    for topic in found:
+        name = topic.place.name
+        if wanted and name not in wanted:
+            notes.append(f"{len(topic.tasks)} tasks of {name}, which is not asked for")
+            continue
+        try:
+            kept.append(_subject(repo, topic, commit))
+        except SkillError as error:
+            if wanted:
+                raise
+            notes.append(f"{name} is left out: {error.what} ({error.where or topic.place.document})")
+    if left := len({task.task.id for task in tasks} - {task.task.id for topic in found for task in topic.tasks}):
+        notes.append(f"{left} tasks speak of no skill here, and sleep.learned_skill is blank")
     return kept, notes
 
 
@@ -105,41 +146,46 @@ def _live(repo: Repository, config: Sleep) -> str:
     if config.auto_adopt:
         found = repo.resolve(f"refs/heads/{config.auto_adopt}^{{commit}}")
         if found is None:
-            raise ConfigError(f"sleep.auto_adopt names {config.auto_adopt!r}, and there is no such branch")
+            what = f"sleep.auto_adopt names {config.auto_adopt!r}, and there is no such branch"
+            raise ConfigError(what, fix=shlex.join(["git", "branch", config.auto_adopt]))
         return found
-    head = repo.head()
+    # Looking at a proposal is not taking it: then the main branch is live.
+    head = next(iter(live_commits(repo)), None) or repo.head()
     if head is None:
-        raise GitError("there is no commit yet, so nothing that a lesson could change", fix="git commit")
+        raise GitError(
+            "there is no commit yet, so nothing that a lesson could change", fix="git commit --allow-empty -m start"
+        )
     return head
 
 
-def _existing(repo: Repository, place: Place, commit: str, tasks: Sequence[MinedTask]) -> Subject:
-    version = read_version(repo, commit, place)
+def _subject(repo: Repository, topic: Topic, commit: str) -> Subject:
+    place, version = topic.place, read_version(repo, commit, topic.place)
+    if not is_skill(place.name):
+        raise SkillError(f"{place.name!r} cannot name a branch", fix="rename it to letters, digits, - and _")
     if version is None:
-        return Subject(
-            place, commit, _scaffold(repo, place, commit, _SKILL.format(name=place.name)), tuple(tasks), is_new=True
-        )
+        text = "" if topic.is_memory else _SKILL.format(name=place.name)
+        fresh = _scaffold(repo, place, commit, text)
+        return Subject(place, commit, fresh, topic.tasks, is_new=True, is_memory=topic.is_memory)
+    if version.mode == LINK:
+        raise SkillError(f"{place.document} is a symbolic link", fix="name the file that it points to")
     if version.document.damage:
         line, message = version.document.damage[0]
         raise SkillError(message, where=f"{place.document}:{line}", fix="mend the marker pair, then run the night")
-    return Subject(place, commit, version, tuple(tasks))
+    return Subject(place, commit, version, topic.tasks, is_memory=topic.is_memory)
 
 
-def _learned(
-    repo: Repository, name: str, skills: Mapping[str, Place], commit: str, tasks: Sequence[MinedTask]
-) -> Subject:
-    if "/" in name or not inside(name):
+def _learned(name: str, skills: Mapping[str, Place]) -> Place:
+    if not is_skill(name):
         raise ConfigError(f"sleep.learned_skill is {name!r}", fix="give a plain name, such as learned")
-    return _existing(repo, skills.get(name) or Place(name, f"skills/{name}", f"skills/{name}/SKILL.md"), commit, tasks)
+    return skills.get(name) or Place(name, f"skills/{name}", f"skills/{name}/SKILL.md")
 
 
-def _memory(repo: Repository, path: str, commit: str, tasks: Sequence[MinedTask]) -> Subject:
-    if not inside(path) or not path.endswith(".md"):
+def _memory(path: str) -> Place:
+    """A memory file; one in a folder is called after both: `docs-CLAUDE`."""
+    name = re.sub(r"[^\w.-]+", "-", path.removesuffix(".md"), flags=re.ASCII).lstrip(".-")
+    if not inside(path) or not path.endswith(".md") or not is_skill(name):
         raise ConfigError(f"sleep.memory names {path!r}", fix="give Markdown files as seen from the top folder")
-    place = Place(PurePosixPath(path).stem, path, path)
-    version = read_version(repo, commit, place)
-    found = version or _scaffold(repo, place, commit, "")
-    return Subject(place, commit, found, tuple(tasks), is_new=version is None, is_memory=True)
+    return Place(name, path, path)
 
 
 def _scaffold(repo: Repository, place: Place, commit: str, text: str) -> Version:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from skillgit.config.schema import Config
-from skillgit.errors import CheckFailedError, GitError
+from skillgit.errors import CheckFailedError, GitError, NeedsPersonError
 from skillgit.git.repository import Repository
 from skillgit.git.skillstore import Place
 from skillgit.git.usercommit import refuse_unready
@@ -53,7 +53,7 @@ def plan(
     """Work out what to adopt, and refuse what should not be. Writes nothing.
 
     Args:
-        numbers: of lessons; empty for the whole proposal.
+        numbers: of lessons; empty for the whole proposal but for what was turned down.
         onto: a branch that is checked out nowhere; blank for the one checked out here.
         stale: also when the skill has changed since the lessons were measured.
         unverified: also what no gate has confirmed.
@@ -64,15 +64,17 @@ def plan(
         GitError: there is no branch to put it on, or it does not belong there.
     """
     target, onto = _target(repo, onto)
-    chosen = _left(repo, state, lessons_of(state, numbers), onto, target)
-    adoption = Adoption(state, chosen, not numbers, onto, target)
+    left = _left(repo, state, lessons_of(state, numbers), onto, target)
+    chosen = left if numbers else tuple(one for one in left if one.fate != "rejected")
+    # A merge would bring what was turned down, too.
+    adoption = Adoption(state, chosen, not numbers and chosen == left, onto, target)
     if not chosen:
         return adoption
     if not unverified:
         _refuse_unverified(state, chosen)
     if not stale:
         _refuse_stale(repo, state, target)
-    if not numbers:
+    if adoption.whole:
         _refuse_strange(repo, state, target)
     if not onto:
         refuse_unready(repo, adoption.place)
@@ -98,11 +100,11 @@ def carry_out(repo: Repository, adoption: Adoption) -> str:
     return picking.put_here(repo, place, picks, adoption.target)
 
 
-def auto_adopt(repo: Repository, config: Config, record: NightRecord) -> str:
+def auto_adopt(repo: Repository, config: Config, record: NightRecord, merged: list[str]) -> str:
     """Merge a verified proposal onto `sleep.auto_adopt`. Returns what was done, or why it was not; blank if not asked.
 
-    Raises:
-        GitError: git refused, or the branch moved at that moment.
+    Args:
+        merged: merges that this very night has made there, of other documents; grows.
     """
     branch = config.sleep.auto_adopt
     if not branch or not record.tip:
@@ -113,14 +115,20 @@ def auto_adopt(repo: Repository, config: Config, record: NightRecord) -> str:
         why = "it is not verified"
     elif target is None:
         why = f"there is no branch {branch}"
-    elif target != record.base:
+    elif target not in (record.base, *merged[-1:]):
         why = f"{branch} has moved since the night began"
     elif folder := repo.checked_out(branch):
         why = f"{branch} is checked out in {folder}"
     else:
         title = f"Merge branch '{record.branch}' into {branch}"
-        made = merging.merge_onto(repo, branch, target, record.tip, title, sign=config.git.sign == "auto")
-        return f"{name} was merged onto {branch} ({made[:12]})"
+        try:
+            made = merging.merge_onto(repo, branch, target, record.tip, title, sign=config.git.sign == "auto")
+        except (GitError, NeedsPersonError) as error:
+            # The proposal is there, and the other documents of the night are still to be worked on.
+            why = error.what
+        else:
+            merged.append(made)
+            return f"{name} was merged onto {branch} ({made[:12]})"
     return f"{name} was not merged by itself: {why}"
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from skillgit.git import history
 from skillgit.git.objects import read_blobs
 from skillgit.git.repository import Repository
+from skillgit.sleep.proposals.messages import is_of
 from skillgit.sleep.proposals.record import Lesson, NightRecord
 from skillgit.sleep.proposals.standing import carried_out
 
@@ -25,9 +26,9 @@ class Adopted:
 
 @dataclass(frozen=True)
 class _Past:
-    """The history of one path: commits of lessons by night and number, and commits by what they revert."""
+    """The history of one path: commits of lessons by night and number, newest first; commits by what they revert."""
 
-    lessons: dict[tuple[str, int], str] = field(default_factory=dict)
+    lessons: dict[tuple[str, int], list[history.Logged]] = field(default_factory=dict)
     reverts: dict[str, list[str]] = field(default_factory=dict)
 
     def undone(self, commit: str) -> bool:
@@ -60,15 +61,18 @@ class Adoptions:
         past = self._past(record.path)
         before = self._text(record.base, record.document)
         stands = any(carried_out(lesson.edit, before, self._text(live, record.document)) for live in self._lives)
-        commit = past.lessons.get((record.night, number), "")
-        if commit:
+        # Two clones may have had a night of the same name, of other sessions.
+        named = past.lessons.get((record.night, number), ())
+        if commit := next((one.commit for one in named if is_of(lesson, one.evidence)), ""):
             return Adopted(commit, reverted=not stands and past.undone(commit))
         return Adopted() if stands else None
 
     def _past(self, path: str) -> _Past:
         if path not in self._pasts:
             entries = history.log(self._repo, self._lives, path)
-            lessons = {(one.run, one.step or 0): one.commit for one in reversed(entries) if one.run}
+            lessons: dict[tuple[str, int], list[history.Logged]] = {}
+            for one in entries:
+                lessons.setdefault((one.run, one.step or 0), []).append(one)
             self._pasts[path] = _Past(lessons, self._reverts(path))
         return self._pasts[path]
 
@@ -81,8 +85,16 @@ class Adoptions:
             for message in out.split("\0"):
                 commit = message.strip().split("\n", 1)[0]
                 for name in _REVERTS.findall(message):
-                    found.setdefault(name, []).append(commit)
+                    for undone in (name, *self._brought(name, path)):
+                        found.setdefault(undone, []).append(commit)
         return found
+
+    def _brought(self, merge: str, path: str) -> list[str]:
+        """Commits of a path that came in with a merge; none when it is no merge."""
+        if not self._repo.resolve(f"{merge}^2"):
+            return []
+        args = ("rev-list", "--no-merges", merge, f"^{merge}^1", "--", f":(top,literal){path}")
+        return self._repo.git.text(*args).split()
 
     def read_texts(self, records: Iterable[NightRecord]) -> None:
         """Read the documents that `find` compares for these nights, in one process."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from skillgit.evals.shapes import maybe, number, of, text
+from skillgit.evals.shapes import count, maybe, number, of, text
 from skillgit.git import notes
 from skillgit.git.objects import Commit, read_blobs
 from skillgit.git.repository import Repository
@@ -25,6 +25,7 @@ _is_row = of(
         "edit": of({"op": text}, "op"),
         **dict.fromkeys(("reason", "night", "by", "at"), text),
         "scores": of({"before": maybe(number), "after": maybe(number)}),
+        "sessions": count,
     },
     "edit",
     "reason",
@@ -40,6 +41,7 @@ class Rejected:
         night: the night that tried it.
         before, after: gate scores without and with it, `None` where nothing was measured.
         at: UTC time, ISO 8601.
+        sessions: number of those that spoke for it then.
     """
 
     edit: Edit
@@ -49,6 +51,7 @@ class Rejected:
     before: float | None = None
     after: float | None = None
     at: str = ""
+    sessions: int = 0
 
     @property
     def rule(self) -> str:
@@ -65,12 +68,14 @@ class Rejected:
             "by": self.by,
             "scores": {"before": self.before, "after": self.after},
             "at": self.at,
+            "sessions": self.sessions,
         }
 
     @classmethod
     def of(cls, lesson: Lesson, record: NightRecord, reason: str, by: By, at: str = "") -> Rejected:
         """A lesson of a night, turned down."""
-        return cls(lesson.edit, reason, record.night, by, lesson.base_score, lesson.score, at or record.at)
+        scores, sessions = (lesson.base_score, lesson.score), len(lesson.sessions)
+        return cls(lesson.edit, reason, record.night, by, *scores, at or record.at, sessions)
 
 
 def recorded(repo: Repository, skill: str) -> list[Rejected]:
@@ -108,7 +113,7 @@ def _row(line: str) -> Rejected | None:
     except EditError:
         return None
     scores = record.get("scores", {})
-    told = {key: record[key] for key in ("night", "by", "at") if key in record}
+    told = {key: record[key] for key in ("night", "by", "at", "sessions") if key in record}
     return Rejected(edit, record["reason"], **told, before=scores.get("before"), after=scores.get("after"))
 
 

@@ -50,8 +50,16 @@ def commit_message(record: NightRecord, number: int, lesson: Lesson, metric: str
 
 def _evidence(lesson: Lesson) -> str:
     """`sessions=3 tasks=5 HASH HASH …`."""
-    hashes = [name if _HASHED.fullmatch(name) else _hash(name) for name in lesson.sessions[:_SESSIONS]]
-    return " ".join([f"sessions={len(lesson.sessions)}", f"tasks={len(lesson.tasks)}", *hashes])
+    return " ".join([f"sessions={len(lesson.sessions)}", f"tasks={len(lesson.tasks)}", *_hashes(lesson)])
+
+
+def _hashes(lesson: Lesson) -> list[str]:
+    return [name if _HASHED.fullmatch(name) else _hash(name) for name in lesson.sessions[:_SESSIONS]]
+
+
+def is_of(lesson: Lesson, evidence: str) -> bool:
+    """Whether a trailer `Skillgit-Evidence` speaks of the sessions of a lesson."""
+    return [word for word in evidence.split() if "=" not in word] == _hashes(lesson)
 
 
 def _gained(lesson: Lesson, metric: str) -> str:

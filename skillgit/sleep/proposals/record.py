@@ -21,8 +21,8 @@ class Lesson:
         tasks: ids of the train tasks that led to it.
         sessions: hashed ids of the sessions these were asked in.
         verdict: of the gate: `accept`, `accept_new_best`, `reject`, `unverified`; or why it was never measured:
-            `no_op`, `known` (tried before, or waiting in another proposal), `refused` (it leaks, or cannot be applied),
-            `over_budget`.
+            `underpowered` (too few tasks or answers to tell), `known` (tried before, or waiting in another proposal),
+            `refused` (it leaks, or cannot be applied), `over_budget`.
         why: more on a lesson that was not accepted.
         base_score, score: gate score (0 to 1) without and with it; `None` where nothing was measured.
         n: val tasks measured.

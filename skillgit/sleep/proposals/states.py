@@ -19,11 +19,13 @@ from skillgit.sleep.proposals.names import PROPOSED, in_order
 from skillgit.sleep.proposals.record import Lesson, NightRecord
 from skillgit.sleep.proposals.recovery import recovered
 
-Status = Literal["open", "stale", "adopted", "partly adopted", "rejected", "deleted", "superseded", "elsewhere"]
+Status = Literal[
+    "open", "stale", "adopted", "partly adopted", "reverted", "rejected", "deleted", "superseded", "elsewhere"
+]
 """Of a proposal.
 
 - `open`: waits for a person; `stale`: does, and the skill has changed since, so that its scores say nothing any more.
-- `adopted`, `partly adopted`: all, or some, of its lessons are in what people work with.
+- `adopted`, `partly adopted`: all, or some, of its lessons are in what people work with; `reverted`: all were.
 - `rejected`: with the reason; `deleted`: the branch is gone and nothing of it was taken.
 - `superseded`: a later night tried its lessons again. `elsewhere`: its branch was never in this clone.
 """
@@ -213,7 +215,7 @@ def _status(lessons: Sequence[LessonState], branch: Branch | None) -> Status:
     """The status of a proposal, as if its base had not changed."""
     fates = {one.fate for one in lessons}
     if fates & {"adopted", "reverted"}:
-        return "adopted" if not fates - {"adopted", "reverted"} else "partly adopted"
+        return "adopted" if fates == {"adopted"} else "reverted" if fates == {"reverted"} else "partly adopted"
     if fates == {"rejected"}:
         return "rejected"
     if "superseded" in fates:

@@ -61,75 +61,109 @@ def find_assigned(text: str, low: str) -> Iterator[SecretHit]:
     Args:
         low: the text in lower case, every character in its place.
     """
-    at = 0
-    for place in _places(low):
-        key = KEY.search(low, max(at, place - _REACH), place + _REACH) if place >= at else None
-        if key is None:
-            continue
-        at = key.end()
-        for found in _candidates(key, text, low):
-            if is_secret(found):
-                yield SecretHit("password" if found.strong else "secret", found.start, found.end)
-                at = max(at, found.end)
-                break
+    ends, at = _Ends(low), 0
+    for start, stop in _stretches(low):
+        at = max(at, start)
+        while at < stop and (key := KEY.search(low, at, stop)):
+            at = key.end()
+            for found in _candidates(key, text, low, ends):
+                if is_secret(found):
+                    yield SecretHit("password" if found.strong else "secret", found.start, found.end)
+                    at = max(at, found.end)
+                    break
     if not low.isascii():
         yield from (SecretHit("password", *match.span(1)) for match in _DENSE.finditer(low))
 
 
-def _places(low: str) -> list[int]:
-    """Where a name can be. Finding these is much faster than looking for names everywhere."""
+def _stretches(low: str) -> Iterator[tuple[int, int]]:
+    """Where names can be, in order. Finding these is much faster than looking for names everywhere."""
     found = []
     for core in CORES:
         at = low.find(core)
         while at >= 0:
             found.append(at)
             at = low.find(core, at + 1)
-    return sorted(found)
+    start, stop = 0, 0
+    for place in sorted(found):
+        if place - _REACH > stop:
+            yield start, stop
+            start = place - _REACH
+        stop = place + _REACH
+    yield start, stop
 
 
-def _candidates(key: re.Match[str], text: str, low: str) -> Iterator[Found]:
+class _Ends:
+    """Where words and lines end, each looked for once: many names may stand in one of them."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._word = self._line = (0, 0)
+        self._trimmed = 0
+
+    def word(self, at: int) -> int:
+        """Where what a value may be made of ends from `at` on, without what ends a sentence there."""
+        start, end = self._word
+        if not start <= at < end:
+            rest = _REST.match(self._text, at)
+            end = rest.end() if rest else at
+            self._word = (at, end)
+            self._trimmed = at + len(self._text[at:end].rstrip(_AFTER))
+        return self._trimmed
+
+    def line(self, at: int) -> int:
+        """Where the line ends that `at` is in."""
+        start, end = self._line
+        if not start <= at < end:
+            found = self._text.find("\n", at)
+            self._line = (at, found if found >= 0 else len(self._text))
+        return self._line[1]
+
+
+def _candidates(key: re.Match[str], text: str, low: str, ends: _Ends) -> Iterator[Found]:
     """What may be the value of a name, in the ways that values stand beside names."""
     before = low[max(0, key.start() - _BACK) : key.start()]
     at = key.end()
     if match := _ASSIGNED.match(low, at):
-        yield _found(key, match, text, low, match["sign"])
+        yield _found(key, match, text, ends, match["sign"])
     if (match := _PAIR.match(low, at)) and _NAMED.search(before):
-        yield _found(key, match, text, low, "=")
+        yield _found(key, match, text, ends, "=")
     if (match := _TAGGED.match(low, at)) and _TAG.search(before):
-        yield _found(key, match, text, low, "=")
+        yield _found(key, match, text, ends, "=")
     if match := _SAID.match(low, at):
-        yield _found(key, match, text, low, match["sign"].strip(" '"))
+        yield _found(key, match, text, ends, match["sign"].strip(" '"))
     if match := _BELOW.match(low, at):
-        yield _found(key, match, text, low, "")
+        yield _found(key, match, text, ends, "")
     if match := _BESIDE.match(low, at):
         is_flag = before.endswith("-") or (before[-1:].strip() and before.split()[-1].startswith("-"))
-        yield _found(key, match, text, low, "flag" if is_flag else "")
+        yield _found(key, match, text, ends, "flag" if is_flag else "")
 
 
-def _found(key: re.Match[str], match: re.Match[str], text: str, low: str, sign: str) -> Found:
+def _found(key: re.Match[str], match: re.Match[str], text: str, ends: _Ends, sign: str) -> Found:
     quote = match.groupdict().get("quote")
     start, end = match.span("quoted" if quote else "bare")
-    rest = (_within(quote) if quote else _REST).match(low, end)
-    end = rest.end() if rest else end
     strong = key["strong"] is not None
-    if strong and not quote and PHRASE.search(key[0]):
-        line = text.find("\n", end)
-        end = line if line >= 0 else len(text)
-    elif not quote:
-        end = start + len(text[start:end].rstrip(_AFTER))
+    if quote:
+        rest = _within(quote).match(text, end)
+        end = rest.end() if rest else end
+    elif strong and PHRASE.search(key[0]):
+        end = ends.line(end)
+    else:
+        rest_end = ends.word(end)
+        end = rest_end if rest_end > end else start + len(text[start:end].rstrip(_AFTER))
     return Found(
         key=text[key.start() : key.end()],
         strong=strong,
         sign=sign,
         spaced=bool(match["before"] or match["after"]),
         quoted=bool(quote),
-        value=text[start:end],
+        value=text[start : min(end, start + _JUDGED)],
         ends=text[end : end + 1] in ("", "\n"),
         start=start,
         end=end,
     )
 
 
+_JUDGED = 1000  # characters of a value by which it is judged
 _AFTER = ",.;:)]}!?*"  # ends a sentence, a list or a call, and hardly a password
 
 

@@ -14,7 +14,7 @@ _UNSEEN = re.compile(
     "\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff]"
 )
 # Joiners are spelling in many scripts and in emoji; beside an ASCII character they only hide something.
-_JOINER = re.compile("(?:\\A|(?<=[\x00-\x7f]))[\u200c\u200d]+|[\u200c\u200d]+(?=[\x00-\x7f]|\\Z)")
+_JOINER = re.compile("(?:\\A|(?<=[\x00-\x7f]))[\u200c\u200d]+|(?<![\u200c\u200d])[\u200c\u200d]++(?=[\x00-\x7f]|\\Z)")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 

@@ -8,7 +8,12 @@ from pathlib import Path
 
 from skillgit.skills.secrets import SecretHit
 
-_EMAIL = re.compile(r"(?<![\w.%+-])(?!git@)[\w.%+-]{1,64}@(?:[\w-]{1,63}\.){1,8}[^\W\d_]{2,24}(?![\w-])")
+# An address in an address is written with %40, in some JSON with \\u0040.
+_AT = r"(?:@|%40|\\{1,2}u0040)"
+_EMAIL = re.compile(
+    rf"(?<![\w.%+-])(?!git@)[\w.%+-]{{1,64}}{_AT}(?:[\w-]{{1,63}}\.){{1,8}}(?:xn--[a-z0-9-]{{2,59}}|[^\W\d_]{{2,24}})",
+    re.IGNORECASE,
+)
 _HOME = re.compile(
     r"(?:(?<![\w.~\uffff-])|(?<=/mnt/[a-z])|(?<=[A-Za-z]:))"
     r"(?:/(?:home|Users|var/home|export/home)/|\\{1,4}Users\\{1,4}|/[a-z]/Users/)[^\s/\\\"'`:;,<>()|*?\[\]{}]+"
@@ -19,7 +24,7 @@ _SLUG = re.compile(r"(?<![\w\uffff-])-(?:home|Users)-[^\W_]+(?=-|\b)")
 
 def find_emails(text: str) -> Iterator[SecretHit]:
     """E-mail addresses; `git@host` is none."""
-    if "@" in text:
+    if "@" in text or "%40" in text or "u0040" in text:
         yield from (SecretHit("e-mail", *match.span()) for match in _EMAIL.finditer(text))
 
 

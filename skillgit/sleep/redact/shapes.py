@@ -32,7 +32,7 @@ _SHAPES = (
     _shape(
         "OpenAI key",
         "sk-",
-        rf"{_B}(sk-(?!(?:[A-Za-z]{{1,15}}\d{{0,2}}[-_])*[A-Za-z]{{1,15}}\d{{0,2}}(?![\w-]))[A-Za-z0-9_-]{{10,}})",
+        rf"{_B}(sk-(?!(?:[A-Za-z]{{1,15}}\d{{0,2}}[-_]){{0,20}}[A-Za-z]{{1,15}}\d{{0,2}}(?![\w-]))[A-Za-z0-9_-]{{10,}})",
     ),
     _shape("AWS access key", "AKIA ASIA ABIA ACCA", r"((?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16})"),
     _shape(

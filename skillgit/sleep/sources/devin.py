@@ -75,7 +75,7 @@ def _cwd(about: Mapping[str, Any]) -> str:
 def _records(base: Record, steps: list[Any]) -> Iterator[Record]:
     for index, value in enumerate(steps):
         step = mapping(value)
-        number = step.get("step_id", index)
+        number = step["step_id"] if isinstance(step.get("step_id"), int) else index
         role = _ROLES.get(string(step.get("source")))
         if role:
             known = replace(base, key=f"{base.session}:{number}", at=seconds(step.get("timestamp")))

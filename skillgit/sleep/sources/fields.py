@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-_SKILL_FILE = re.compile(r"([^/\\\s\"'`]+)[/\\]+SKILL\.md(?![\w.])")
-_ABSOLUTE = re.compile(r"/|[A-Za-z]:[\\/]|\\\\")
 _NAME = 80
+# A name begins where a part of a path does: looking takes time in proportion to the text.
+_SKILL_FILE = re.compile(rf"(?<![^/\\\s\"'`])([^/\\\s\"'`]{{1,{_NAME}}})[/\\]+SKILL\.md(?![\w.])")
+_ABSOLUTE = re.compile(r"/|[A-Za-z]:[\\/]|\\\\")
 _MILLISECONDS = 1e11
 """Seconds reach this in the year 5138, milliseconds passed it in 1973."""
 

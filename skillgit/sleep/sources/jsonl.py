@@ -65,11 +65,13 @@ class Lines:
         position: where to go on after them. Its state is that of the position from which reading went on, and empty
             where it began anew; its stamp is blank unless the file was read to its end.
         damaged: kind of damage to the number of lines it hit, in this part.
+        start: bytes before this part.
     """
 
     lines: tuple[Line, ...]
     position: Position
     damaged: Mapping[str, int]
+    start: int
 
 
 def stamp(file: Path) -> str:
@@ -110,7 +112,7 @@ def read_records(
                 records += understand(line, state)
             except UnusableError as error:
                 damaged[error.kind] += 1
-        yield Batch(tuple(records), replace(part.position, state=copy.deepcopy(state)), dict(damaged))
+        yield Batch(tuple(records), replace(part.position, state=copy.deepcopy(state)), dict(damaged), part.start)
 
 
 @dataclass
@@ -162,9 +164,9 @@ def _parts(reader: _Reader, start: Position) -> Iterator[Lines]:
     while (found := reader.line()) is not None:
         lines += _line(*found, damaged)
         if reader.offset - begun >= BATCH_BYTES or len(lines) >= BATCH_LINES:
-            yield Lines(tuple(lines), reader.position(start, stamp=""), dict(damaged))
+            yield Lines(tuple(lines), reader.position(start, stamp=""), dict(damaged), begun)
             lines, damaged, begun = [], Counter(), reader.offset
-    yield Lines(tuple(lines), reader.position(start, start.stamp), dict(damaged))
+    yield Lines(tuple(lines), reader.position(start, start.stamp), dict(damaged), begun)
 
 
 def _line(raw: bytes | None, offset: int, damaged: Counter[str]) -> tuple[Line, ...]:
@@ -187,4 +189,5 @@ def _identity(stream: BinaryIO, head: bytes, tail: bytes) -> str:
 
 
 def _stamp(status: os.stat_result) -> str:
-    return f"{status.st_size}:{status.st_mtime_ns}:{status.st_ino}"
+    # The last one tells of what was written in place and dated back.
+    return f"{status.st_size}:{status.st_mtime_ns}:{status.st_ino}:{status.st_ctime_ns}"

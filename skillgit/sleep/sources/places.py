@@ -28,6 +28,17 @@ def mac_home() -> Path:
     return Path.home() / "Library" / "Application Support"
 
 
+def is_there(place: Path) -> bool:
+    """Whether something is at a place. What cannot be looked at is there: reading it tells of the error."""
+    try:
+        place.stat()
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        return False
+    except OSError:
+        return True
+    return True
+
+
 def subfolders(folder: Path) -> list[Path]:
     """The folders in a folder, by name; links are not followed. One that cannot be listed is given itself, so that
     looking into it tells of the error; one that is not there has none."""

@@ -8,10 +8,12 @@ from importlib.metadata import EntryPoint, entry_points
 from skillgit.config.sleep import Sleep
 from skillgit.errors import ConfigError
 from skillgit.sleep.base import Source
+from skillgit.sleep.sources.places import is_there
 from skillgit.tasks.problems import suggest
 
 GROUP = "skillgit.sources"
 AUTO = "auto"
+_DEFAULTS = Sleep()
 
 
 def _quiet(_note: str) -> None:
@@ -22,7 +24,8 @@ def sources(config: Sleep, note: Callable[[str], None] = _quiet) -> list[Source]
     """The sources that `sleep.source` names, in that order; for `auto`, by name, every one whose store is there.
 
     Args:
-        note: told of a source that `auto` leaves out because it cannot be loaded. Who harvests passes it on.
+        note: told of a source that `auto` leaves out although it was asked for: it cannot be loaded, or its place is
+            set and nothing is there. Who harvests passes it on.
 
     Raises:
         ConfigError: a name is unknown or claimed twice, a named source has no store here, or cannot be loaded.
@@ -50,7 +53,10 @@ def _present(known: Mapping[str, list[EntryPoint]], config: Sleep, note: Callabl
         except ConfigError as error:
             note(f"{error.what}: {error.why}")
         else:
-            found += [source] if _is_there(source) else []
+            if _is_there(source):
+                found.append(source)
+            elif source.roots() != _build(name, known, _DEFAULTS).roots():
+                note(f"{name}: there is nothing at the place that is set for it")
     return found
 
 
@@ -69,7 +75,7 @@ def _named(name: str, known: Mapping[str, list[EntryPoint]], config: Sleep) -> S
 
 
 def _is_there(source: Source) -> bool:
-    return any(root.exists() for root in source.roots())
+    return any(map(is_there, source.roots()))
 
 
 def _build(name: str, known: Mapping[str, list[EntryPoint]], config: Sleep) -> Source:

@@ -49,7 +49,7 @@ class Database:
 def stamp(file: Path) -> str:
     """`Source.stamp` of a database: of the file and of its write-ahead log, where what is newest stands."""
     status = file.stat()
-    return f"{status.st_size}:{status.st_mtime_ns}:{status.st_ino}{_log_stamp(file)}"
+    return f"{status.st_size}:{status.st_mtime_ns}:{status.st_ino}:{status.st_ctime_ns}{_log_stamp(file)}"
 
 
 def _log_stamp(file: Path) -> str:

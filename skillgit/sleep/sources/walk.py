@@ -13,16 +13,21 @@ def walk(root: Path, suffix: str) -> Iterator[Path]:
     A folder that cannot be listed is given as if it were a file, so that reading it tells of the error; one that is not
     there holds nothing.
     """
-    try:
-        with os.scandir(root) as found:
-            entries = sorted(found, key=lambda entry: entry.name)
-    except (FileNotFoundError, NotADirectoryError):
-        return
-    except OSError:
-        yield root
-        return
-    for entry in entries:
-        if entry.is_dir(follow_symlinks=False):
-            yield from walk(Path(entry.path), suffix)
-        elif entry.name.endswith(suffix) and entry.is_file(follow_symlinks=False):
-            yield Path(entry.path)
+    left = [(os.fspath(root), True)]
+    while left:  # no recursion: folders may lie deeper than Python can call
+        path, is_folder = left.pop()
+        if not is_folder:
+            yield Path(path)
+            continue
+        try:
+            with os.scandir(path) as found:
+                entries = sorted(found, key=lambda entry: entry.name, reverse=True)
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except OSError:
+            yield Path(path)
+            continue
+        for entry in entries:
+            folder = entry.is_dir(follow_symlinks=False)
+            if folder or (entry.name.endswith(suffix) and entry.is_file(follow_symlinks=False)):
+                left.append((entry.path, folder))

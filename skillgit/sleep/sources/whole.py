@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import stat
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -49,8 +51,10 @@ def document(file: Path, damaged: Counter[str]) -> dict[str, Any]:
     """The one object that a JSON file holds; empty, and counted as `read_lines` does, when it is damaged.
 
     Raises:
-        OSError: the file cannot be read.
+        OSError: the file cannot be read, or is no plain file: links may lead anywhere, and a pipe would be waited for.
     """
+    if not stat.S_ISREG(file.lstat().st_mode):
+        raise OSError(errno.EINVAL, "it is no plain file", str(file))
     with file.open("rb") as stream:
         raw = stream.read(LONGEST + 1)
     if len(raw) > LONGEST:

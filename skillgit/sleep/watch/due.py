@@ -57,8 +57,9 @@ def wait(state: State, now: datetime) -> float:
     if not state.failures:
         return 0.0
     pause = backoff(state.failures)
-    # Under a clock that was set back it would be longer than it should.
-    return min(max(state.at + pause - now.timestamp(), 0.0), pause)
+    left = state.at + pause - now.timestamp()
+    # More than all of it is left under a clock that was set back: nobody knows how long ago it was.
+    return left if 0 < left <= pause else 0.0
 
 
 def backoff(failures: int) -> float:

@@ -19,7 +19,7 @@ from typing import Any
 from skillgit.errors import SkillgitError
 from skillgit.events import Event, Progress, Sink, event_json
 from skillgit.git.repository import Repository
-from skillgit.skills.secrets import find_secrets
+from skillgit.sleep.redact import clip, redact
 from skillgit.sleep.watch.events import NightOver, WatchTrouble
 
 _FILE = "sleep.log"
@@ -82,7 +82,7 @@ def _now() -> str:
 def _short(value: Any) -> Any:
     """A value without what must not be kept, and without what makes a log grow."""
     if isinstance(value, str):
-        return "[a credential was here]" if find_secrets(value) else value[:_LONGEST]
+        return clip(redact(value), _LONGEST)
     if isinstance(value, Mapping):
         return {name: _short(each) for name, each in value.items()}
     return value

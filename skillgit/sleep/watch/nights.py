@@ -16,7 +16,9 @@ from skillgit.config.schema import Config
 from skillgit.errors import ConfigError, ModelConfigError, SkillgitError
 from skillgit.events import Sink, event_json
 from skillgit.git.repository import Repository
+from skillgit.sleep.harvest.archive import Archive
 from skillgit.sleep.harvest.collect import harvest, kept_heads, open_archive
+from skillgit.sleep.redact import redact
 from skillgit.sleep.watch.events import NightOver
 from skillgit.sleep.watch.log import log, log_or_tell
 from skillgit.sleep.watch.state import change_state, read_state
@@ -29,6 +31,7 @@ _LONGEST = 100_000  # characters of one line that are kept
 # What may be logged of a night's events: no rules, no reasons, nothing that a transcript could have said.
 _LOGGED: Mapping[str, tuple[str, ...]] = {
     "harvested": ("sessions", "new", "excluded", "megabytes", "seconds"),
+    "nothing_new": ("sessions", "tasks", "documents"),
     "night_planned": ("skill", "tasks", "sessions", "models", "calls"),
     "lesson_tried": ("skill", "number", "of", "verdict", "base_score", "score", "n"),
     "night_finished": ("skill", "night", "verdict", "branch", "taken", "tried", "usage"),
@@ -81,7 +84,7 @@ def _told(out: bytes) -> NightOver | None:
 
 def _untold(code: int, err: bytes, seconds: float) -> NightOver:
     """The end of a night that was killed, or did not come as far as to start."""
-    said = " ".join(err.decode("utf-8", "replace").split())[-500:]
+    said = " ".join(redact(err.decode("utf-8", "replace")).split())[-500:]
     return NightOver(code or SkillgitError.exit_code, said or f"it was ended by signal {-code}", seconds)
 
 
@@ -89,10 +92,14 @@ def waiting(repo: Repository, config: Config, sink: Sink) -> int:
     """Read what is new in the stores; returns how many sessions no night has seen yet."""
     harvest(repo, config, sink)
     with open_archive(repo) as archive:
-        seen = read_state(repo).harvest
-        # An archive that was deleted counts from the beginning again.
-        seen = seen if seen <= archive.last()[0] else 0
-        return sum(head.harvested > seen for head in kept_heads(repo, config.sleep, archive))
+        done = seen_until(repo, archive)
+        return sum(head.harvested > done for head in kept_heads(repo, config.sleep, archive))
+
+
+def seen_until(repo: Repository, archive: Archive) -> int:
+    """Number of the harvest whose sessions a night has seen; 0 for none: also after the archive was deleted."""
+    done = read_state(repo).harvest
+    return done if done <= archive.night() else 0
 
 
 @contextmanager
@@ -115,16 +122,16 @@ def kept(repo: Repository, sink: Sink) -> Iterator[None]:
 
 
 def seen(repo: Repository) -> None:
-    """Remember that a night, whoever ran it, has seen all sessions that were read."""
+    """Remember that a night, whoever ran it, has seen all sessions that its harvest read, and none that came since."""
     with open_archive(repo) as archive:
-        change_state(repo, harvest=archive.last()[0])
+        change_state(repo, harvest=archive.night())
 
 
 def _remember(repo: Repository, over: NightOver) -> None:
     values: dict[str, Any] = {"at": time.time(), "code": over.code, "why": over.why}
     if over.code in _DONE:
         with open_archive(repo) as archive:
-            change_state(repo, **values, failures=0, harvest=archive.last()[0])
+            change_state(repo, **values, failures=0, harvest=archive.night())
     else:
         change_state(repo, **values, failures=read_state(repo).failures + 1)
 
@@ -140,7 +147,7 @@ def _code(error: BaseException | None) -> int:
 def _why(error: BaseException | None) -> str:
     if error is None:
         return ""
-    return str(error) if isinstance(error, SkillgitError) else type(error).__name__
+    return redact(str(error)) if isinstance(error, SkillgitError) else type(error).__name__
 
 
 def _is_hopeless(error: BaseException | None) -> bool:

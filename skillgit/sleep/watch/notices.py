@@ -7,6 +7,7 @@ they have to be looked at again and again.
 from __future__ import annotations
 
 import errno
+import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
@@ -106,9 +107,9 @@ def _folders(roots: Iterable[Path]) -> dict[Path, bool]:
     """Folders to watch, and whether what lies deeper counts."""
     wanted: dict[Path, bool] = {}
     for root in roots:
-        deep = root.is_dir()
+        deep = os.path.isdir(root)  # noqa: PTH112 - false, not an error, where we may not look
         folder = root if deep else root.parent
-        if folder.is_dir():
+        if deep or os.path.isdir(folder):  # noqa: PTH112
             wanted[folder] = wanted.get(folder, False) or deep
     return wanted
 

@@ -23,5 +23,5 @@ def touched(common_dir: Path) -> int:
     """When the watcher was last woken, in nanoseconds; 0 for never."""
     try:
         return signal_file(common_dir).stat().st_mtime_ns
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return 0

@@ -9,11 +9,15 @@ from __future__ import annotations
 
 import threading
 import time
+import traceback
+from pathlib import Path
 
 from skillgit.errors import CheckFailedError, SkillgitError
 from skillgit.events import Sink
 from skillgit.git.repository import Repository
 from skillgit.sleep.base import Source
+from skillgit.sleep.redact import redact
+from skillgit.sleep.sources.places import is_there
 from skillgit.sleep.sources.registry import sources
 from skillgit.sleep.watch.base import CLOCK, PACE, Clock, Pace, Work
 from skillgit.sleep.watch.due import at_the_hour, backoff, due, started
@@ -91,7 +95,7 @@ class Watcher:
         self._failures += 1
         pause = backoff(self._failures)
         self._retry_at, self._read_all = self._clock.monotonic() + pause, "again, after a failure"
-        self._why = str(error) if isinstance(error, SkillgitError | OSError) else f"{type(error).__name__}: {error}"
+        self._why = _told(error)
         self._sink(WatchTrouble(self._why, pause))
         return pause
 
@@ -121,19 +125,27 @@ class Watcher:
         return self._read_all or ("files came to rest" if rested else "")
 
     def _stamps(self) -> dict[str, str]:
-        found = {}
+        found: dict[str, str] = {}
         for source in self._sources:
-            for file in source.files():
-                try:
-                    found[f"{source.name}:{file}"] = source.stamp(file)
-                except OSError:  # gone, or out of reach: the harvest tells of the latter
-                    continue
+            try:
+                self._add_stamps(source, found)
+            except Exception:  # noqa: BLE001, S112 - one store must not stop the others; the harvest tells of it
+                continue
         return found
+
+    @staticmethod
+    def _add_stamps(source: Source, found: dict[str, str]) -> None:
+        for file in source.files():
+            try:
+                found[f"{source.name}:{file}"] = source.stamp(file)
+            except OSError:  # gone, or out of reach: the harvest tells of the latter
+                continue
 
     def _night_if_due(self) -> None:
         state, now, digest = read_state(self._repo), self._clock.now(), config_digest(self._config)
-        if state.paused not in ("", digest):
-            state = change_state(self._repo, paused="")
+        day = started(state, self._config.sleep, now).day  # the clock may have been set since
+        if state.paused not in ("", digest) or state.day != day:
+            state = change_state(self._repo, paused=state.paused if state.paused == digest else "", day=day)
         reason = due(state, self._config.sleep, now, self._waiting, digest)
         if at_the_hour(state, self._config.sleep, now):
             change_state(self._repo, day=now.date().isoformat())
@@ -179,7 +191,7 @@ class Watcher:
     def _looking(self, notices: Notices) -> tuple[str, ...]:
         """Folders at which only looking again and again helps."""
         if self._config.sleep.polling:
-            return tuple(str(root) for source in self._sources for root in source.roots() if root.exists())
+            return tuple(str(root) for source in self._sources for root in source.roots() if is_there(root))
         return tuple(map(str, notices.refused))
 
     def _started(self, notices: Notices) -> WatchStarted:
@@ -199,3 +211,11 @@ class Watcher:
             if self._wake.wait(min(left, self._pace.signal) if polling else left):
                 self._wake.clear()
                 end = soonest
+
+
+def _told(error: Exception) -> str:
+    """What may be logged of an error: what others than ours say may quote a transcript."""
+    if isinstance(error, SkillgitError | OSError):
+        return redact(str(error))
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__} in {Path(place.filename).name}, line {place.lineno}"

@@ -39,6 +39,13 @@ def test_only_its_owner_can_read_it(file: Path) -> None:
             assert stat.S_IMODE(path.stat().st_mode) == 0o600, path
 
 
+def test_one_that_others_can_read_is_closed_to_them(file: Path) -> None:
+    file.chmod(0o644)
+    with Archive(file) as archive:
+        archive.put("something", "to have a log")
+        assert {stat.S_IMODE(path.stat().st_mode) for path in file.parent.glob("sleep.db*")} == {0o600}
+
+
 def test_deleted_it_is_made_again(repo_dir: Path, tmp_path: Path, file: Path) -> None:
     file.unlink()
     assert _again(repo_dir, tmp_path) == (prompts(), "")
@@ -129,6 +136,7 @@ def test_sessions_are_given_by_time_and_number(repo_dir: Path, tmp_path: Path) -
         assert [session.id for session in kept.sessions(limit=2)] == ["s3", "s1"]
         assert [session.id for session in kept.sessions(since=NOW - 2000)] == ["s2", "s3", "s1"]
         assert [session.id for session in kept.sessions(chosen=lambda head: head.id < "s2")] == ["s0", "s1"]
-        assert (kept.new_since(0), kept.new_since(first.number), kept.new_since(second.number)) == (4, 1, 0)
+        harvests = [session.harvested for session in kept.sessions()]
+        assert harvests == [first.number] * 3 + [second.number]
         number, ended = kept.last()
         assert (number, ended is not None) == (second.number, True)

@@ -139,7 +139,7 @@ def test_status_before_anything_says_where_to_begin(repo_dir: Path, skillgit: Ru
     code, out, _ = skillgit(repo_dir, "sleep", "status")
     assert code == 0
     assert "none yet" in out
-    assert "go on: skillgit sleep harvest" in out
+    assert "go on: skillgit sleep harvest --help" in out  # no agent's store is here
     assert not list((repo_dir / ".git").glob("skillgit/sleep.db*"))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import time
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from skillgit.errors import ConfigError
 from skillgit.events import Event, Progress
 from skillgit.git.repository import Repository
 from skillgit.sleep.events import Harvested
+from skillgit.sleep.harvest import intake, work
 from skillgit.sleep.harvest.collect import harvest
 from tests.conftest import git
 from tests.sleep.harvest.common import NOW, TURNS, archive, config_of, prompts, reap, said
@@ -200,9 +202,9 @@ def test_absurd_values_cost_only_their_record(repo_dir: Path, store: Path) -> No
     )
     os.utime(write(claude.path_of(store, "s"), dump(records)), (START, START))
     found = reap(repo_dir, store)
-    assert (len(found.sessions), found.damaged) == (3, {})
+    assert (len(found.sessions), found.damaged) == (2, {})
     assert all(len(session.id) <= 200 and len(session.cwd) <= 4096 for session in found.sessions)
-    assert (found.excluded, found.excluded_sessions) == ({"other_project": 2}, {"other_project": 1})
+    assert (found.excluded, found.excluded_sessions) == ({"other_project": 4}, {"other_project": 2})
 
 
 @pytest.mark.parametrize("written", [0, 100])
@@ -277,6 +279,83 @@ def test_what_is_to_be_hidden_later_is_hidden_in_what_was_kept(repo_dir: Path, s
     claude.write_session(store, "s1", (("Write to anna@shop.example.com today", "Sent."),), cwd=str(repo_dir))
     assert "anna@" in said(reap(repo_dir, store))[0]
     assert "anna@" not in said(reap(repo_dir, store, redact_email=True))[0]
+
+
+def test_names_of_files_and_branches_are_hidden_later_as_well(repo_dir: Path, store: Path) -> None:
+    call = claude.call("Write", file_path="/home/anna/notes.md")
+    records = [
+        claude.user("s1", 0, "Write it down", cwd=str(repo_dir), gitBranch="for/anna@shop.example.com"),
+        claude.assistant("s1", 1, "Done.", call, cwd=str(repo_dir)),
+    ]
+    write(claude.path_of(store, "s1"), dump(records))
+    (session,) = reap(repo_dir, store).sessions
+    assert (session.files, session.branch) == (("/home/anna/notes.md",), "for/anna@shop.example.com")
+    (session,) = reap(repo_dir, store, redact_email=True, redact_home=True).sessions
+    assert "anna" not in f"{session.files} {session.branch}"
+
+
+def test_what_was_hidden_later_is_not_left_in_the_file(repo_dir: Path, store: Path) -> None:
+    claude.write_session(store, "s1", (("Write to anna@shop.example.com today", "Sent."),), cwd=str(repo_dir))
+    reap(repo_dir, store)
+    reap(repo_dir, store, redact_email=True)
+    folder = Repository.open(repo_dir).state_dir
+    assert [file.name for file in folder.glob("sleep.db*") if b"anna@" in file.read_bytes()] == []
+
+
+def test_another_version_of_skillgit_redacts_what_was_kept_anew(
+    repo_dir: Path, store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    claude.write_session(store, "s1", TURNS, cwd=str(repo_dir))
+    reap(repo_dir, store)
+    monkeypatch.setattr(intake, "redact", lambda text, **_: text.replace("table", "[redacted:table]"))
+    assert said(reap(repo_dir, store)) == prompts()
+    monkeypatch.setattr(work, "__version__", "999")
+    assert said(reap(repo_dir, store))[0] == "Sort the [redacted:table] by date."
+
+
+def test_a_session_of_a_clock_that_was_ahead_is_not_kept_for_ever(repo_dir: Path, store: Path) -> None:
+    claude.write_session(store, "s1", TURNS, cwd=str(repo_dir), at=NOW + 40 * 365 * 86_400)
+    assert said(reap(repo_dir, store)) == prompts()
+    assert said(reap(repo_dir, store, now=NOW + 179 * 86_400)) == prompts()
+    assert said(reap(repo_dir, store, now=NOW + 181 * 86_400)) == []
+
+
+def test_damage_counts_once_however_a_file_is_replaced(repo_dir: Path, store: Path) -> None:
+    file = claude.write_session(store, "s1", TURNS, cwd=str(repo_dir))
+    text = file.read_bytes() + b"no json\n[1]\n"
+    expected = {str(file): {"json": 1, "not an object": 1}}
+    file.write_bytes(text)
+    assert reap(repo_dir, store).damaged == expected
+    copy = file.with_name("copy")
+    copy.write_bytes(text)
+    copy.replace(file)
+    assert reap(repo_dir, store).damaged == expected
+    file.write_bytes(b"\n" + text + b"\n")
+    assert reap(repo_dir, store).damaged == expected
+    with file.open("ab") as stream:
+        stream.write(b"no json\n")
+    assert reap(repo_dir, store).damaged[str(file)]["json"] == 2
+
+
+def test_what_is_replaced_with_the_same_size_and_time_is_read(repo_dir: Path, store: Path) -> None:
+    file = claude.write_session(store, "s1", (("Sort by name", "Sorted."),), cwd=str(repo_dir))
+    reap(repo_dir, store)
+    before = file.stat()
+    other = dump(claude.session_records("s2", (("Sort by date", "Sorted."),), cwd=str(repo_dir)))
+    with file.open("r+b") as stream:
+        stream.write(other)
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert (file.stat().st_size, file.stat().st_mtime_ns) == (before.st_size, before.st_mtime_ns)
+    assert sorted(said(reap(repo_dir, store))) == ["Sort by date", "Sort by name"]
+
+
+def test_a_folder_that_no_system_has_costs_no_time(repo_dir: Path, store: Path) -> None:
+    records = claude.session_records("s1", TURNS, cwd="/a" * 200_000)
+    write(claude.path_of(store, "s1"), dump(records))
+    claude.write_session(store, "s2", TURNS, cwd=str(repo_dir))
+    begun = time.monotonic()
+    assert said(reap(repo_dir, store)) == prompts()
+    assert time.monotonic() - begun < 5
 
 
 def test_of_a_long_session_the_first_and_last_turns_are_kept(repo_dir: Path, store: Path) -> None:

@@ -111,7 +111,7 @@ def test_when_a_call_fails_its_sessions_are_mined_without_a_model_and_a_note_say
     mined, _ = read(failure)
     assert mined.tasks[0].task.input == SUMMARY
     (note,) = mined.notes
-    assert note.startswith("1 session was mined without a model: ")
+    assert note in ("1 session was mined without a model: gone", "1 session was mined without a model: unusable reply")
 
 
 def test_only_the_sessions_of_a_failed_call_fall_back() -> None:
@@ -142,10 +142,21 @@ def test_a_model_that_cannot_be_reached_ends_it() -> None:
 
 def test_every_missing_answer_is_asked_for_at_once() -> None:
     sessions = [talk(f"s{n}", f"Summarise report number {n} about {word} for the team") for n, word in enumerate(WORDS)]
-    waits = [PendingAnswerError([Pending("optimizer", f"p{n}", f"a{n}")]) for n in range(2)]
+    optimizer = Optimizer(*(PendingAnswerError([Pending("optimizer", f"p{n}", f"a{n}")]) for n in range(20)))
     with pytest.raises(PendingAnswerError) as raised:
-        read(*waits, sessions=sessions)
-    assert len(raised.value.pending) == 2
+        mine(sessions, Sleep(), advisor=advisor(optimizer))
+    assert len(raised.value.pending) == len(optimizer.requests) > 1
+
+
+def test_a_new_session_costs_its_own_call_and_no_other() -> None:
+    sessions = [talk(f"s{n}", f"Summarise report number {n} about {WORDS[n % 11]} for team {n}") for n in range(60)]
+    nights: list[set[str]] = []
+    for kept in (sessions[1:], sessions):
+        optimizer = Optimizer(reply())
+        mine(kept, Sleep(max_tasks=100), advisor=advisor(optimizer))
+        nights.append({f"{request.seed} {request.messages[1].content}" for request in optimizer.requests})
+    assert len(nights[0]) > 8
+    assert len(nights[1] - nights[0]) <= 2
 
 
 def test_progress_is_reported_call_by_call() -> None:

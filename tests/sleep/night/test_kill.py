@@ -130,7 +130,7 @@ def test_a_night_killed_after_it_was_published_is_over(tmp_path: Path) -> None:
     before = left_behind(repo)
     again = night(repo, env)
     assert again.wait() == 0, again.error
-    assert [event["event"] for event in again.events] == []
+    assert [event["event"] for event in again.events] == ["nothing_new"]
     assert left_behind(repo) == before
     assert json.loads(git(repo, "show", "refs/skillgit/nights/greeter:nights/" + _night(repo) + ".json"))["fingerprint"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -184,7 +185,7 @@ def test_a_rejected_lesson_is_told_to_the_optimizer_and_not_tried_again(lab: Nig
     lab.asked.clear()
     (second,) = lab.run(tasks(), shouter, always(OTHER, RULE), again=True)
     assert [(lesson.rule, lesson.verdict) for lesson in second.lessons] == [(OTHER, "known"), (RULE, "accept_new_best")]
-    assert any("do not propose them again" in words(request) for request in lab.asked)
+    assert any(f"gained nothing when they were tried\n\n{OTHER}" in words(request) for request in lab.asked)
 
 
 def test_a_lesson_that_copies_a_task_is_refused(lab: NightLab) -> None:
@@ -297,6 +298,13 @@ def test_test_tasks_are_reported_and_decide_nothing(lab: NightLab) -> None:
     held = [mined(f"x{n}", f"Say word{n} now.", f"WORD{n}", "test") for n in range(90, 93)]
     (record,) = lab.run([*tasks(), *held], shouter, always(RULE))
     assert record.test == {"before": 0.0, "after": 1.0}
+
+
+def test_where_a_project_lies_is_never_in_git(lab: NightLab) -> None:
+    asked = [dataclasses.replace(one, project="/home/ann/shop") for one in tasks()]
+    lab.run(asked, shouter, always(RULE), "sleep.commit_tasks=true")
+    everything = git(lab.folder, "rev-list", "--all", "--objects").splitlines()
+    assert not any("/home/ann" in git(lab.folder, "cat-file", "-p", line.split()[0]) for line in everything)
 
 
 @pytest.mark.parametrize("commit", [False, True])

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillgit.errors import TransientModelError
+from skillgit.errors import ModelError
 from skillgit.models.base import Reply, Request, Usage
 from skillgit.optimizer.advisor import Advisor
 from skillgit.sleep.night.dream import dreams, recall
@@ -28,7 +28,7 @@ def grader(reply: str) -> tuple[Grader, list[Request]]:
         asked.append(request)
         return Reply(reply, Usage(1, 1))
 
-    return Grader(caller(answer, role="optimizer")), asked
+    return Grader(caller(answer, role="optimizer"), 900), asked
 
 
 @pytest.mark.parametrize(("score", "hard"), [(1, 1.0), (0.8, 1.0), (0.79, 0.0), (0, 0.0)])
@@ -42,9 +42,23 @@ def test_a_grade_of_four_fifths_is_a_pass(score: float, hard: float) -> None:
     "reply", ['{"score": 100}', '{"score": NaN}', '{"score": -1}', "great answer!", '{"score": "1"}']
 )
 def test_a_grade_that_cannot_be_used_is_no_score(reply: str) -> None:
-    judge, _ = grader(reply)
-    with pytest.raises(TransientModelError, match="cannot be used"):
+    judge, asked = grader(reply)
+    with pytest.raises(ModelError, match="cannot be used"):
         judge.score(mined("t", "Why?", judge=RUBRIC).task, "Because.")
+    assert len(asked) == 2
+
+
+def test_a_grade_that_cannot_be_used_is_asked_for_once_more() -> None:
+    asked: list[Request] = []
+
+    def answer(request: Request) -> Reply:
+        asked.append(request)
+        return Reply('{"score": 1}' if len(asked) > 1 else "very good", Usage(1, 1))
+
+    judge = Grader(caller(answer, role="optimizer"), 900)
+    assert judge.score(mined("t", "Why?", judge=RUBRIC).task, "Because.").hard == 1
+    assert "no JSON object was found" in asked[1].messages[-1].content
+    assert {request.max_tokens for request in asked} == {900}
 
 
 @given(st.text(max_size=60))
@@ -87,13 +101,14 @@ def test_val_tasks_are_never_dreamt_of() -> None:
     assert dreams(dreamer("Say it again."), [mined("t", "Say it.", "x", "val")], 2, 2) == []
 
 
-def test_recall_takes_like_tasks_of_the_same_project_and_none_of_tonight() -> None:
+def test_recall_takes_like_train_tasks_of_the_same_project_and_none_of_tonight() -> None:
     tonight = [
         mined("a", "What does the grey coat cost in the shop?", "x", project="/a"),
         mined("v", "What does the silk scarf cost in the shop?", "x", "val", project="/a"),
     ]
     earlier = [
-        mined("near", "What does the red hat cost at the market?", "x", "val", project="/a"),
+        mined("near", "What does the red hat cost at the market?", "x", project="/a"),
+        mined("val", "What does the blue hat cost at the market?", "x", "val", project="/a"),
         mined("other", "What does the red hat cost at the market?", "x", project="/b"),
         mined("held", "What does the silk scarf cost in the shop now?", "x", project="/a"),
         mined("far", "Rename both modules quickly", "x", project="/a"),
@@ -112,3 +127,12 @@ def test_corrections_that_ask_for_the_same_are_one_habit() -> None:
     tags = {one.task.id: one.task.tags[0] for one in with_habits(tasks)}
     assert tags["a"] == tags["b"] != tags["c"]
     assert tags["d"] == "uncorrected"
+
+
+def test_recalled_tasks_share_a_habit_only_where_they_were_corrected_alike() -> None:
+    said = {"a": "Give the date, year first.", "b": "In capitals!", "c": "In capitals!", "d": "Say why, always."}
+    tonight = with_habits([mined(name, "?", said=(said[name],)) for name in "ab"])
+    recalled = with_habits([mined(name, "?", said=(said[name],)) for name in "cd"], tonight)
+    tags = {one.task.id: one.task.tags[0] for one in (*tonight, *recalled)}
+    assert tags["b"] == tags["c"]
+    assert len(set(tags.values())) == 3

@@ -105,6 +105,12 @@ def test_a_plan_calls_no_model_and_writes_no_ref(lab: NightLab) -> None:
     assert git(lab.folder, "for-each-ref") == before
 
 
+def test_a_plan_tells_of_the_calls_that_mining_takes(lab: NightLab) -> None:
+    config = load_config(lab.folder, "", [*SETTINGS, *stores(lab), "sleep.miner=llm"])
+    (planned,) = plan(lab.repo, config, lab.events.append, environ={})
+    assert any("at most 84 calls" in note for note in planned.notes)
+
+
 def test_a_verified_night_is_adopted_unasked_only_onto_the_named_branch(lab: NightLab) -> None:
     git(lab.folder, "branch", "lessons")
     head = git(lab.folder, "rev-parse", "HEAD")

@@ -98,6 +98,19 @@ def test_one_lesson_alone_needs_no_other(two: Path, skillgit) -> None:
     assert json.loads(skillgit(two, "sleep", "show", NAME, "--json")[1])["status"] == "partly adopted"
 
 
+@pytest.mark.parametrize("onto", [(), ("--onto", "other")])
+def test_a_lesson_that_was_turned_down_does_not_come_with_the_others(
+    two: Path, skillgit, onto: tuple[str, ...]
+) -> None:
+    git(two, "branch", "other")
+    assert skillgit(two, "sleep", "reject", "greeter", "--lesson", "1", "--why", "not ours")[0] == 0
+    code, out, _ = skillgit(two, "sleep", "adopt", "greeter", *onto)
+    assert (code, DATES.content in out) == (0, False)
+    text = git(two, "show", f"{'other' if onto else 'HEAD'}:skills/greeter/SKILL.md")
+    assert UNITS.content in text
+    assert DATES.content not in text
+
+
 def test_several_lessons_come_in_their_order_as_commits_of_their_own(two: Path, skillgit) -> None:
     code, _, err = skillgit(two, "sleep", "adopt", "greeter", "--lesson", "2", "--lesson", "1")
     assert code == 0, err
@@ -309,7 +322,7 @@ def test_status_tells_of_adopted_lessons_that_were_never_measured(repo_dir: Path
 
 
 def _auto(folder: Path, record, branch: str = "main") -> str:
-    return auto_adopt(Repository.open(folder), load_config(folder, "", (f"sleep.auto_adopt={branch}",)), record)
+    return auto_adopt(Repository.open(folder), load_config(folder, "", (f"sleep.auto_adopt={branch}",)), record, [])
 
 
 def test_auto_adopt_merges_a_verified_proposal_onto_the_named_branch_only(repo_dir: Path) -> None:

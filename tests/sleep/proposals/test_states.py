@@ -146,7 +146,7 @@ def test_reverting_a_lesson_turns_it_down(two: Path, state) -> None:
     git(two, "merge", "--quiet", "--no-ff", "--no-edit", BRANCH)
     git(two, "revert", "--no-edit", "HEAD^2")
     found = state()
-    assert fates(found) == ["adopted", "reverted"]
+    assert (found.status, fates(found)) == ("partly adopted", ["adopted", "reverted"])
     assert [row.reason for row in read(Repository.open(two), "greeter")] == ["adopted, and reverted"]
     git(two, "revert", "--no-edit", "HEAD")
     assert fates(state()) == ["adopted", "adopted"]
@@ -278,3 +278,16 @@ def test_a_further_branch_counts_when_it_is_named(two: Path) -> None:
     assert proposals(repo, also=("nightly", ""))[0].status == "adopted"
     git(two, "branch", "-D", BRANCH)
     assert read(repo, "greeter", also=("nightly",)) == []
+
+
+def test_a_night_of_the_same_name_in_another_clone_is_another_one(repo_dir: Path, tmp_path: Path, state) -> None:
+    other = tmp_path / "other"
+    git(tmp_path, "clone", "--quiet", str(repo_dir), str(other))
+    night(other, lesson(UNITS, sessions=("a" * 12,)))
+    night(repo_dir, lesson(DATES))
+    git(other, "push", "--quiet", "origin", f"{BRANCH}:refs/heads/theirs")
+    git(repo_dir, "merge", "--quiet", "--no-edit", "theirs")
+    assert [one.fate for one in state().lessons] == ["open"]
+    assert [one.fate for one in state(other).lessons] == ["open"]
+    git(other, "pull", "--quiet")
+    assert [one.fate for one in state(other).lessons] == ["adopted"]

@@ -26,7 +26,7 @@ def test_the_list_shows_what_waits_and_all_of_it_when_asked(two: Path, skillgit)
     assert code == 0
     assert [line.split()[:3] for line in out.splitlines()[1:2]] == [[NAME, "open", "2"]]
     assert "1.000  +0.500" in out
-    assert "1 more are decided" in out
+    assert "1 more is decided" in out
     assert f"skillgit sleep show {NAME}" in out
     out = skillgit(two, "sleep", "list", "--all")[1]
     assert "greeter/2026-12-01  deleted" in out

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -131,3 +132,17 @@ def test_the_home_is_the_users_unless_set(tmp_path: Path, monkeypatch: pytest.Mo
     assert list(Cursor(Sleep()).files()) == []
     with pytest.raises(FileNotFoundError):
         read(Cursor(Sleep()), tmp_path / "gone.jsonl")
+
+
+def test_a_pipe_or_a_link_in_the_place_of_a_project_s_file_names_no_folder(home: Path, source: Cursor) -> None:
+    for name in ("pipe", "link"):
+        file = home / "projects" / name / "agent-transcripts/a.jsonl"
+        file.parent.mkdir(parents=True)
+        file.write_text('{"role": "user", "message": {"content": "hello"}}\n')
+    os.mkfifo(home / "projects/pipe/.workspace-trusted")
+    (home / "outside").write_text('{"workspacePath": "/elsewhere"}')
+    (home / "projects/link/.workspace-trusted").symlink_to(home / "outside")
+    assert [(record.text, record.cwd) for file in source.files() for record in read(source, file).records] == [
+        ("hello", ""),
+        ("hello", ""),
+    ]

@@ -150,3 +150,11 @@ def test_memories_and_skills_are_no_sessions(tmp_path: Path, monkeypatch: pytest
     skill.parent.mkdir(parents=True)
     skill.write_text("Rules.")
     assert list(Devin(Sleep()).files()) == [file]
+
+
+def test_steps_without_a_number_are_told_by_their_place(source: Devin, folder: Path, talk: Talk) -> None:
+    (file,) = write(folder, [talk])
+    value = transcript(talk)
+    _write(file, {**value, "steps": [{**step, "step_id": None} for step in value["steps"]]})
+    found = read(source, file)
+    assert len(found.keys) == len(found.records)

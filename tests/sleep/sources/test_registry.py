@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -127,3 +129,19 @@ def test_every_source_satisfies_the_protocol_and_goes_by_its_name(config: Callab
     found = registry.sources(config())
     assert all(isinstance(source, Source) for source in found)
     assert names(found) == ["claude", "codex", "neutral"]
+
+
+def test_a_store_that_may_not_be_looked_at_is_read_and_so_told_of(
+    config: Callable[..., Sleep], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    locked = tmp_path / "claude/projects"
+    stat = Path.stat
+
+    def refused(path: Path, *, follow_symlinks: bool = True) -> os.stat_result:
+        if path == locked:
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return stat(path, follow_symlinks=follow_symlinks)
+
+    monkeypatch.setattr(Path, "stat", refused)
+    neutral.write_session(tmp_path / "neutral", "b", TURNS)
+    assert [source.name for source in registry.sources(config())] == ["claude", "neutral"]

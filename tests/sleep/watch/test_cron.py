@@ -154,3 +154,10 @@ def test_adding_and_removing_gives_the_same_crontab(before: list[str], after: li
     added = with_job(with_job(text, job()), job(id_=OTHER)) + "".join(f"{line}\n" for line in after)
     assert without_jobs(added, None) == text + "".join(f"{line}\n" for line in after)
     assert with_job(added, job()) == added
+
+
+def test_a_line_that_no_shell_can_read_is_told(schedulers: Path) -> None:
+    carry_out(Cron().install(job()))
+    _table(schedulers).write_text(_table(schedulers).read_text().replace("sleep nightly", "sleep nightly it's"))
+    with pytest.raises(NeedsPersonError, match="cannot be read"):
+        Cron().entries()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import signal
@@ -14,10 +15,14 @@ from typing import Any
 
 import pytest
 
+from skillgit.config.load import load_config
 from skillgit.events import ignore
 from skillgit.git.repository import Repository
+from skillgit.models.budget import Budget, Limits
+from skillgit.sleep.harvest.collect import archive_of
+from skillgit.sleep.night.find import find
 from skillgit.sleep.watch.log import log_path
-from skillgit.sleep.watch.nights import _log_line, start
+from skillgit.sleep.watch.nights import _log_line, kept, start, waiting
 from skillgit.sleep.watch.state import State, change_state, read_state
 from tests.sleep.watch.stores import say
 
@@ -51,7 +56,24 @@ def test_a_night_with_nothing_to_learn_is_logged_and_remembered(repo_dir: Path, 
     state = _state(repo_dir)
     assert (state.code, state.failures, state.harvest) == (0, 0, 1)
     assert state.at > 0
-    assert [row["event"] for row in _log(repo_dir)] == ["harvested", "night_over"]
+    assert [row["event"] for row in _log(repo_dir)] == ["harvested", "nothing_new", "night_over"]
+
+
+def test_what_was_read_while_a_night_ran_still_waits_for_one(repo_dir: Path, store: Path) -> None:
+    repo, budget = Repository.open(repo_dir), Budget(Limits())
+    config = load_config(repo_dir, "", ["model.backend=scripted", "sleep.source=neutral", "sleep.lookback_hours=0"])
+    config = dataclasses.replace(config, sleep=dataclasses.replace(config.sleep, neutral_sessions=str(store)))
+    say(store / "a.jsonl", 1, repo_dir)
+    with kept(repo, ignore):
+        find(repo, config, ignore, budget, {})
+        say(store / "b.jsonl", 1, repo_dir)
+        assert waiting(repo, config, ignore) == 2
+    assert waiting(repo, config, ignore) == 1
+    with kept(repo, ignore):
+        find(repo, config, ignore, budget, {})
+    assert waiting(repo, config, ignore) == 0
+    archive_of(repo).unlink()
+    assert [waiting(repo, config, ignore) for _ in range(9)] == [2] * 9
 
 
 def test_a_night_that_cannot_work_is_told_as_such(repo_dir: Path, store: Path, skillgit: Run) -> None:

@@ -186,3 +186,17 @@ def test_foreign_file_systems_are_known_by_their_mount(tmp_path: Path, kind: str
 
 def test_where_nothing_is_told_of_mounts_nothing_is_remote(tmp_path: Path) -> None:
     assert remote_kind(tmp_path, tmp_path / "missing") == ""
+
+
+def test_a_folder_that_may_not_be_looked_at_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    locked, stat = tmp_path / "locked", os.stat
+
+    def refused(path: object, *more: object, **options: object) -> os.stat_result:
+        if str(path).startswith(str(locked)):
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return stat(path, *more, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(os, "stat", refused)
+    with Notices(threading.Event().set) as found:
+        found.follow([locked / "store"])
+        assert (found.followed, found.refused) == ((), {})

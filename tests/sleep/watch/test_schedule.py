@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,8 @@ def _given(option: click.Option, folder: Path) -> list[str]:
     if isinstance(option.type, click.IntRange | click.FloatRange):
         return [name, "7"]
     value = "sleep.preferences=a 'b' $C 100%" if option.name == "overrides" else f'it\'s {option.name} 100% "$HOME"'
+    if option.name == "scope":
+        (folder / value).mkdir(exist_ok=True)
     return [name, value, *([name, "sleep.hour=6"] if option.name == "overrides" else [])]
 
 
@@ -77,6 +80,13 @@ def test_the_hour_is_the_configured_one_unless_given(repo_dir: Path, skillgit: R
     assert [entry["when"] for entry in _entries(skillgit, repo_dir)] == ["03:00"]
     skillgit(repo_dir, "sleep", "schedule", "--with", "cron", "--hour", "22")
     assert [entry["when"] for entry in _entries(skillgit, repo_dir)] == ["22:17"]
+
+
+def test_a_night_that_cannot_run_is_told_at_once(repo_dir: Path, skillgit: Run) -> None:
+    given = ("sleep", "schedule", "--with", "cron")
+    out = skillgit(repo_dir, *given)[1]
+    assert "nights cannot run yet: no target model is configured" in out
+    assert "nights cannot run yet" not in skillgit(repo_dir, *given, "--target", "a", "--optimizer", "b")[1]
 
 
 def test_a_dry_run_changes_nothing(repo_dir: Path, skillgit: Run, schedulers: Path) -> None:
@@ -170,3 +180,18 @@ def test_one_unreadable_scheduler_does_not_keep_the_others_from_being_cleared(
     assert code == 7
     assert "not allowed" in err
     assert [entry["scheduler"] for entry in _entries(skillgit, repo_dir)] == ["cron"]
+
+
+def test_a_weak_password_makes_no_entry_and_is_not_shown(repo_dir: Path, skillgit: Run) -> None:
+    words = "--preferences=my password is hunter2"
+    code, out, err = skillgit(repo_dir, "sleep", "schedule", "--with", "cron", words)
+    assert (code, "secret" in err, "hunter2" in out + err) == (2, True, False)
+    assert _entries(skillgit, repo_dir) == []
+
+
+def test_a_folder_whose_name_is_no_utf_8_makes_no_entry(skillgit: Run, tmp_path: Path) -> None:
+    folder = Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9"))
+    git(tmp_path, "init", "--quiet", str(folder))
+    for name in NAMES:
+        code, _, err = skillgit(folder, "sleep", "schedule", "--with", name)
+        assert (code, "UTF-8" in err) == (2, True), (name, err)

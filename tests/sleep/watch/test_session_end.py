@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 from pathlib import Path
 from typing import Any
@@ -40,7 +41,7 @@ def _commands(top: Path) -> list[str]:
 def test_the_hook_only_signals(tmp_path: Path) -> None:
     carry_out(_hook(tmp_path).install(job("--max-calls=9")))
     (command,) = _commands(tmp_path)
-    assert shlex.split(command) == [*job().command[:5], "sleep", "signal"]
+    assert shlex.split(command) == [*job().command[:6], "sleep", "signal"]
     assert [entry.command for entry in _hook(tmp_path).entries()] == [tuple(shlex.split(command))]
     assert _hook(tmp_path).install(job()) == []
 
@@ -142,3 +143,17 @@ def test_adding_and_removing_keeps_what_means_something(tmp_path: Path, rest: di
     after = json.loads(_file(tmp_path).read_text())
     kept = {name: groups for name, groups in after.pop("hooks", {}).items() if groups}
     assert (after, kept) == (rest, {name: groups for name, groups in hooks.items() if groups})
+
+
+def test_settings_that_are_a_pipe_are_not_waited_for(tmp_path: Path) -> None:
+    _file(tmp_path).parent.mkdir()
+    os.mkfifo(_file(tmp_path))
+    with pytest.raises(NeedsPersonError, match="no ordinary file"):
+        _hook(tmp_path).entries()
+
+
+def test_a_hook_that_no_shell_can_read_is_told(tmp_path: Path) -> None:
+    hook = {"type": "command", "command": "it's skillgit sleep signal"}
+    _write(tmp_path, json.dumps({"hooks": {"SessionEnd": [{"hooks": [hook]}]}}))
+    with pytest.raises(NeedsPersonError, match="cannot be read"):
+        _hook(tmp_path).entries()

@@ -127,3 +127,9 @@ def test_a_wrong_option_is_told_at_the_start(repo_dir: Path, store: Path, skillg
     code, _, err = skillgit(repo_dir, "sleep", "watch", "--once", "--source", "neutrla")
     assert code == 2
     assert "neutral" in err
+
+
+def test_nights_that_cannot_run_are_told_at_the_start(repo_dir: Path, store: Path, skillgit: Run) -> None:
+    said = "nights cannot run yet: no target model is configured"
+    assert said in skillgit(repo_dir, "sleep", "watch", "--once", *_options(store))[2]
+    assert said not in skillgit(repo_dir, "sleep", "watch", "--once", *_options(store), *NO_NIGHTS)[2]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -147,8 +148,18 @@ def own_text(path: Path, mark: str) -> str | None:
     return text
 
 
+def words_of(command: str, place: Path | str) -> tuple[str, ...]:
+    """The words of a command line as a shell takes them. Raises `NeedsPersonError` for one that no shell can read."""
+    try:
+        return tuple(shlex.split(command))
+    except ValueError as error:
+        raise foreign(place, f"its command cannot be read: {error}") from error
+
+
 def printable(words: Sequence[str]) -> None:
     """Raise `ConfigError` for words that no entry can hold."""
     for word in words:
         if any(ord(letter) < 32 or ord(letter) == 127 for letter in word):
             raise ConfigError(f"{word!r} holds a control character", fix="leave it out, or set it in skillgit.yaml")
+        if any("\ud800" <= letter <= "\udfff" for letter in word):
+            raise ConfigError(f"{word!r} cannot be written as UTF-8", fix="give the folder another name")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from skillgit.errors import ConfigError, NeedsPersonError
 from skillgit.git.hooks.install import Change
-from skillgit.sleep.watch.schedule.base import UNSCHEDULE, Entry, Job, call, demand, foreign
+from skillgit.sleep.watch.schedule.base import UNSCHEDULE, Entry, Job, call, demand, foreign, words_of
 
 _START = "# >>> skillgit sleep {} >>>"
 _END = "# <<< skillgit sleep {} <<<"
@@ -127,7 +127,8 @@ class Cron:
     def _entries(self, lines: list[str]) -> Iterator[Entry]:
         for block in blocks(lines):
             if row := _LINE.fullmatch(lines[block.start + 1]):
-                words = shlex.split(row[4].replace("\\%", "%").removesuffix(" >/dev/null"))
+                command = row[4].replace("\\%", "%").removesuffix(" >/dev/null")
+                words = list(words_of(command, f"crontab:{block.start + 2}"))
                 while words and (words[0] == "env" or re.match(r"[A-Z_]+=", words[0])):
                     words.pop(0)
                 when = f"{int(row[3]):02}:{int(row[2]):02}"

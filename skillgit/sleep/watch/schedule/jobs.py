@@ -10,7 +10,8 @@ from pathlib import Path
 
 from skillgit.errors import ConfigError, SkillgitError
 from skillgit.git.repository import Repository
-from skillgit.skills.secrets import find_secrets
+from skillgit.sleep.redact import redact
+from skillgit.sleep.redact.clipping import MARK
 from skillgit.sleep.watch.schedule.base import Entry, Job, Scheduler, printable
 from skillgit.sleep.watch.schedule.cron import Cron
 from skillgit.sleep.watch.schedule.launchd import Launchd
@@ -79,9 +80,9 @@ def make_job(repo: Repository, folder: Path, options: Sequence[str], hour: int, 
     environment = {"PATH": _path(), **{name: os.environ[name] for name in _KEPT if os.environ.get(name)}}
     printable([*command, *environment.values()])
     for option in options:
-        if hits := find_secrets(option):
+        if MARK.search(hidden := redact(option)):
             fix = "keys come from the environment; leave it out"
-            raise ConfigError(f"the entry would hold a secret ({hits[0].name})", fix=fix)
+            raise ConfigError("the entry would hold a secret", why=hidden, fix=fix)
     return Job(job_id(repo), folder, command, hour, minute, environment)
 
 

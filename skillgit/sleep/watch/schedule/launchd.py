@@ -98,14 +98,22 @@ def _own(path: Path) -> dict[str, Any] | None:
     if not os.path.lexists(path):
         return None
     try:
-        found = {} if path.is_symlink() else plistlib.loads(path.read_bytes())
+        found = plistlib.loads(path.read_bytes()) if path.is_file() and not path.is_symlink() else {}
     except (OSError, ValueError, ExpatError) as error:
         raise foreign(path, str(error)) from error
     words = found.get("ProgramArguments", []) if isinstance(found, dict) else []
-    ours = isinstance(words, list) and "skillgit" in words and "nightly" in words
-    if not ours or f"{found.get('Label')}.plist" != path.name:
+    ours = isinstance(words, list) and "skillgit" in words and "nightly" in words and all(map(_is_text, words))
+    if not ours or not _is_clock(found.get("StartCalendarInterval")) or f"{found.get('Label')}.plist" != path.name:
         raise foreign(path, "it is no list that runs skillgit sleep nightly")
     return dict(found)
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _is_clock(value: object) -> bool:
+    return isinstance(value, dict) and all(isinstance(value.get(name, 0), int) for name in ("Hour", "Minute"))
 
 
 def _label(job: str) -> str:

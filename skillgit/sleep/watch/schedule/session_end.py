@@ -16,7 +16,7 @@ from typing import Any
 
 from skillgit.git.hooks.install import Change
 from skillgit.sleep.watch.files import write_whole
-from skillgit.sleep.watch.schedule.base import UNSCHEDULE, Entry, Job, foreign
+from skillgit.sleep.watch.schedule.base import UNSCHEDULE, Entry, Job, foreign, words_of
 
 _EVENT = "SessionEnd"
 _SECONDS = 5
@@ -74,7 +74,7 @@ class SessionEnd:
         if self._path is None or not os.path.lexists(self._path):
             return []
         return [
-            Entry(self.name, self._job, str(self._path), "session end", tuple(shlex.split(hook["command"])))
+            Entry(self.name, self._job, str(self._path), "session end", words_of(hook["command"], self._path))
             for hook in _ours(_read(self._path)[1])
         ]
 
@@ -95,8 +95,10 @@ def _read(path: Path) -> tuple[str, dict[str, Any]]:
     """The settings' text and values. Raises `NeedsPersonError` for what cannot be merged into."""
     if path.is_symlink() or path.parent.is_symlink():
         raise foreign(path, "it is a link")
-    if not path.exists():
+    if not os.path.lexists(path):
         return "", {}
+    if not path.is_file():
+        raise foreign(path, "it is no ordinary file")
     try:
         text = path.read_text("utf-8")
         settings = json.loads(text, object_pairs_hook=_unique)

@@ -102,7 +102,10 @@ def _create(job: Job) -> None:
 
 
 def _entry(job: str, text: str) -> Entry:
-    tree = ElementTree.fromstring(re.sub(r"<\?xml.*?\?>", "", text))  # noqa: S314 - from the system, and made by us
+    try:
+        tree = ElementTree.fromstring(re.sub(r"<\?xml.*?\?>", "", text))  # noqa: S314 - from the system, and made by us
+    except ElementTree.ParseError as error:
+        raise foreign(_task(job), str(error)) from error
     read = {name: tree.findtext(f".//{_SPACE}{name}") or "" for name in ("StartBoundary", "Command", "Arguments")}
     when = read["StartBoundary"].partition("T")[2][:5]
     active = (tree.findtext(f"{_SPACE}Settings/{_SPACE}Enabled") or "true") == "true"

@@ -39,6 +39,7 @@ class DocVQA:
     def __init__(self, ctx: BenchmarkContext) -> None:
         self._ctx = ctx
         self._turns = Turns.of(ctx)
+        self.requests = self._turns.most
         self._detail = text_option(ctx.options, "image_detail") or "auto"
         self._pictures = Pictures([ctx.root], self._detail)
 

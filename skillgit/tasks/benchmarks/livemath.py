@@ -55,6 +55,7 @@ class LiveMath:
     def __init__(self, ctx: BenchmarkContext) -> None:
         self._ctx = ctx
         self._asking, self._turns = Asking.of(ctx), Turns.of(ctx)
+        self.requests = self._turns.most
 
     def load(self) -> Splits:
         """The items of `env.split_dir`, or of `env.data_path` split by `env.split_ratio` (2:1:7).

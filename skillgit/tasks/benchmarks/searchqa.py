@@ -32,6 +32,7 @@ class SearchQA:
     def __init__(self, ctx: BenchmarkContext) -> None:
         self._ctx = ctx
         self._turns = Turns.of(ctx, least=2)
+        self.requests = self._turns.most
 
     def load(self) -> Splits:
         """The items of `env.split_dir`, or of `env.data_path` split by `env.split_ratio` (2:1:7)."""

@@ -50,6 +50,7 @@ class OfficeQA:
         if self._mode not in ("offline", "custom_search"):
             raise ConfigError(f"unknown env.search_mode {self._mode!r}", fix="choose one of: offline, custom_search")
         self._search = Search.of(ctx.options) if self._mode == "custom_search" else None
+        self.requests = self._turns if self._tools or self._search else 1
 
     def load(self) -> Splits:
         """The items of `env.split_dir`, or of `env.data_path` split by `env.split_ratio` (2:1:7); the documents are

@@ -68,6 +68,7 @@ class SpreadsheetBench:
         if self._mode not in _MODES:
             raise ConfigError(f'unknown env.mode "{self._mode}"{suggest(self._mode, _MODES)}')
         turns = 1 if self._mode == "single" else whole_option(ctx.options, "max_turns") or _TURNS
+        self.requests = turns
         self._patience = Patience(turns, float(ctx.options.get("exec_timeout") or 600.0), max_tokens(ctx))
         self._prepared: dict[str, Prepared] = {}
         self._lock = threading.Lock()

@@ -58,18 +58,20 @@ def evaluate(app: App, /, skill: str, revision: str, file: Path | None, split: s
 def _line(record: dict[str, Any]) -> str:
     missing = len(record.get("errors", ()))
     note = f" ({missing} tasks got no answer and are left out)" if missing else ""
-    return f"{record['split']} hard {record['hard']:.3f} soft {record['soft']:.3f} n={record['n']}{note}"
+    lenient = f" lenient {record['lenient']:.3f}" if record.get("lenient") is not None else ""
+    return f"{record['split']} hard {record['hard']:.3f} soft {record['soft']:.3f}{lenient} n={record['n']}{note}"
 
 
 def _planned(
     repo: Repository, config: Config, place: Place, version: Version, names: Sequence[str]
 ) -> list[dict[str, Any]]:
     from skillgit.evals import setup
+    from skillgit.train.estimate import requests
 
-    _, splits = setup.load_tasks(repo, config, place)
+    benchmark, splits = setup.load_tasks(repo, config, place)
     sizes = {name: len(getattr(splits, name)) for name in names}
     return [
-        {"split": name, "n": size, "calls": size * setup.samples(config, name), "skill": version.object}
+        {"split": name, "n": size, "calls": size * setup.samples(config, name) * requests(benchmark), "skill": version.object}
         for name, size in sizes.items()
         if size
     ]

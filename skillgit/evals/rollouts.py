@@ -57,6 +57,11 @@ class Outcome:
         """Task id and sample."""
         return self.task.id, self.sample
 
+    @property
+    def teaches(self) -> bool:
+        """Whether there is something to learn from it: the task could be asked, and was answered."""
+        return self.trajectory is not None and not self.trajectory.score.unusable
+
 
 class Rollouts:
     """Rolls out tasks of one benchmark on one target.

@@ -31,7 +31,10 @@ def _schema(field: str) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Pair:
-    """One task under the previous epoch's skill and under the current one; only answered rollouts make a pair."""
+    """One task under the previous epoch's skill and under the current one.
+
+    Only rollouts that were answered make a pair, and only of tasks that could be asked.
+    """
 
     task: Task
     before: Outcome
@@ -92,7 +95,7 @@ class _Look:
     def at(self, tasks: Sequence[Task]) -> list[Pair]:
         run = held(partial(self.rollouts.run, tasks=tasks, step=self.step, stage="slow_update_rollout"))
         old, new = answered(map(run, (self.before, self.after)))
-        return [Pair(a.task, a, b) for a, b in zip(old, new, strict=True) if a.trajectory and b.trajectory]
+        return [Pair(a.task, a, b) for a, b in zip(old, new, strict=True) if a.teaches and b.teaches]
 
 
 def slow_update(

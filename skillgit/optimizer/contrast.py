@@ -32,7 +32,7 @@ def pairs(outcomes: Sequence[Outcome], metric: Metric) -> list[Pair]:
     """Tasks whose answers were scored differently, the widest apart first."""
     answers: dict[str, list[tuple[float, int, Outcome]]] = {}
     for outcome in outcomes:
-        if outcome.trajectory:
+        if outcome.trajectory and outcome.teaches:
             score = metric.of(outcome.trajectory.score.hard, outcome.trajectory.score.soft)
             answers.setdefault(outcome.task.id, []).append((score, outcome.sample, outcome))
     found = [_pair(rows) for rows in answers.values() if max(rows)[0] > min(rows)[0]]

@@ -44,7 +44,7 @@ def reflect(
         ModelConfigError: the optimizer cannot be reached as configured.
     """
     mode = MODES[config.optimizer.skill_update_mode]
-    scored = [outcome for outcome in outcomes if outcome.trajectory]
+    scored = [outcome for outcome in outcomes if outcome.teaches]
     failures = _groups(config, [o for o in scored if failed(o)], step)
     small = config.optimizer.profile == "small"
     if small:

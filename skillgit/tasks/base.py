@@ -14,11 +14,13 @@ from skillgit.models.base import Message, Reply, Request
 Ask = Callable[[Request], Reply]
 """Send one request to the target, inside the task's deadline and the run's limits."""
 
+_SETUP = "setup: "
+
 
 def digest(value: Any) -> str:
     """64 hex digits that identify a JSON value (SHA-256 of its canonical form)."""
     text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=str)
-    return hashlib.sha256(text.encode()).hexdigest()
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()  # a reply may hold half a character
 
 
 @dataclass(frozen=True)
@@ -83,6 +85,16 @@ class Score:
     predicted: str = ""
     reason: str = ""
     lenient: float | None = None
+
+    @classmethod
+    def of_unusable(cls, why: str) -> Score:
+        """Of a task that cannot be asked, for a fault of its own."""
+        return cls(0.0, 0.0, "", f"{_SETUP}{why}", 0.0)
+
+    @property
+    def unusable(self) -> bool:
+        """Whether the task could not be asked: it counts as failed, and there is nothing to learn from it."""
+        return self.reason.startswith(_SETUP)
 
 
 @dataclass(frozen=True)

@@ -47,6 +47,14 @@ class Pictures:
         except OSError as error:
             raise TaskError(f"the picture {name} cannot be read ({error.strerror})") from error
 
+    def sha256(self, name: str) -> str:
+        """Of the bytes of a picture, however they look; blank when there is none of a size that is sent."""
+        try:
+            path = self._find(name)
+            return hashlib.sha256(path.read_bytes()).hexdigest() if path.stat().st_size <= MOST_BYTES else ""
+        except (OSError, TaskError):
+            return ""
+
     def _find(self, name: str) -> Path:
         out = False
         for folder in self._folders:

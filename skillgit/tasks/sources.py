@@ -114,5 +114,6 @@ def _existing(ctx: BenchmarkContext, option: str, value: str) -> Path:
     path = ctx.root / value
     if not path.exists() or (option == "split_dir" and not path.is_dir()):
         kind = "folder" if option == "split_dir" else "file"
-        raise TaskError(f"there is no such {kind}", where=shown(path, ctx.root), fix=f"check env.{option}")
+        made = _made_by(ctx) if option == "split_dir" else ""
+        raise TaskError(f"there is no such {kind}", where=shown(path, ctx.root), fix=f"{made}check env.{option}")
     return path

@@ -63,11 +63,17 @@ class Tool:
             wrong = next(iter(self._validator.iter_errors(arguments)), None)
             if wrong is not None or not isinstance(arguments, Mapping):
                 return f"error: {wrong.message[:200] if wrong else 'the arguments are not an object'}"
-            return clip(self.run(arguments))
+            return clip(self.run({name: self._plain(name, value) for name, value in arguments.items()}))
         except ToolError as error:
             return f"error: {error}"
+        except RecursionError:
+            return "error: the arguments are nested too deep"
         except OSError as error:
             return f"error: {error.strerror or 'it cannot be read'}"
+
+    def _plain(self, name: str, value: Any) -> Any:
+        """A value as `run` reads it: to a schema, 2.0 is an integer."""
+        return int(value) if isinstance(value, float) and self.parameters[name].get("type") == "integer" else value
 
     @cached_property
     def _validator(self) -> Draft202012Validator:
@@ -135,10 +141,15 @@ def _plain(call: Mapping[str, Any], spare: str) -> dict[str, Any]:
     name = function.get("name")
     said = json.dumps(arguments, ensure_ascii=False) if isinstance(arguments, Mapping) else "{}"
     return {
-        "id": str(call.get("id") or spare),
+        "id": _whole(str(call.get("id") or spare)),
         "type": "function",
-        "function": {"name": name if isinstance(name, str) else "", "arguments": said},
+        "function": {"name": _whole(name) if isinstance(name, str) else "", "arguments": _whole(said)},
     }
+
+
+def _whole(text: str) -> str:
+    """Text that can be sent: without halves of characters."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def _function(call: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -30,6 +30,7 @@ _REPLY_TOKENS = 60  # of reasoning around proposals
 _STEP_TOKENS = 25  # of an earlier step in the memory of an epoch, without its edits and patterns
 _PATTERN_TOKENS = 15  # of one thing that an analyst saw go wrong
 _SAMPLE = 50
+_PROMPTS = 20  # that are made per split for the mean of their sizes: to make one may take reading files
 _GUIDANCE_TOKENS = 100  # of the guidance block, and of the optimizer's own notes
 
 
@@ -113,6 +114,7 @@ class _Work:
     grown: float = 0.0  # tokens the skill has gained so far
     guided: bool = False  # the skill has its guidance block
     prompts: dict[str, tuple[float, float]] = field(default_factory=dict)  # of analysts, by source
+    sizes: dict[str, float] = field(default_factory=dict)  # of first requests, by the task's digest
 
     def add(self, tick: Tick) -> None:
         if tick.kind == "baseline":
@@ -129,7 +131,7 @@ class _Work:
 
     def _step(self, tick: Tick) -> None:
         tasks = self.plan.tasks(tick)
-        self._rollouts("rollout", tasks, 1)
+        self._rollouts("rollout", tasks, 1, self.plan.splits.train)
         edits = sum(chance * self._learn(tasks, failing, chance, tick) for failing, chance in self._failing(len(tasks)))
         self.grown += self._accepted * edits * _ADDED_TOKENS
 
@@ -210,10 +212,10 @@ class _Work:
         before = self._epoch_changes() / self._accepted
         return min(1.0, (2 * before - 1) / steps)
 
-    def _rollouts(self, stage: str, tasks: Sequence[Task], times: float) -> None:
+    def _rollouts(self, stage: str, tasks: Sequence[Task], times: float, drawn_from: Sequence[Task] = ()) -> None:
         if tasks and times:
             calls = times * len(tasks) * requests(self.benchmark)
-            self.result.add("target", stage, calls, self._prompt(tasks), self._completion(tasks))
+            self.result.add("target", stage, calls, self._prompt(drawn_from or tasks), self._completion(tasks))
 
     def _gate(self, times: float = 1.0) -> None:
         config, assume, val = self.plan.config, self.result.assumptions, self.plan.splits.val
@@ -299,8 +301,14 @@ class _Work:
         return tokens(self.version.text) + self.grown
 
     def _prompt(self, tasks: Sequence[Task]) -> float:
-        sizes = [_request_tokens(self.benchmark, task, self.version.text) for task in tasks]
-        return (mean([float(size) for size in sizes]) or 0.0) + self.grown
+        some = tasks[:: math.ceil(len(tasks) / _PROMPTS) or 1]
+        return (mean([self._size(task) for task in some]) or 0.0) + self.grown
+
+    def _size(self, task: Task) -> float:
+        key = task.digest()
+        if key not in self.sizes:
+            self.sizes[key] = float(_request_tokens(self.benchmark, task, self.version.text))
+        return self.sizes[key]
 
     def _completion(self, tasks: Sequence[Task]) -> float:
         return mean([float(tokens(task.answers[0])) if task.answers else float(_REPLY_TOKENS) for task in tasks]) or 0.0

@@ -159,7 +159,7 @@ def _is_perfect(measured: Measurement | None, metric: Metric) -> bool:
 def _buffer(state: RunState, outcome: Outcome, metric: Metric) -> tuple[BufferEntry, ...]:
     if outcome.candidate is None:
         return state.buffer
-    scored = [rollout for rollout in outcome.rollouts if rollout.trajectory]
+    scored = [rollout for rollout in outcome.rollouts if rollout.teaches]
     accepted = outcome.verdict in ACCEPTED
     entry = BufferEntry(
         step=outcome.tick.step,

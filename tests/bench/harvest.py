@@ -34,7 +34,11 @@ given = {"source": "claude", "claude_home": sys.argv[2], "lookback_hours": 0.0, 
 config = dataclasses.replace(plain, sleep=dataclasses.replace(plain.sleep, **given))
 found = harvest(Repository.open(Path(sys.argv[1])), config, ignore)
 used = resource.getrusage(resource.RUSAGE_SELF)
-peak = used.ru_maxrss * (1 if sys.platform == "darwin" else 1024) / 1e6
+told = Path("/proc/self/status")
+if told.exists():  # on Linux, ru_maxrss still holds what the parent had when it forked
+    peak = int(told.read_text().partition("VmHWM:")[2].split()[0]) * 1024 / 1e6
+else:
+    peak = used.ru_maxrss * (1 if sys.platform == "darwin" else 1024) / 1e6
 spent = used.ru_utime + used.ru_stime
 print(json.dumps([found.kept, found.new, found.bytes / 1e6, found.seconds, time.perf_counter() - begun, spent, peak]))
 """

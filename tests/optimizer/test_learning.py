@@ -13,8 +13,12 @@ from hypothesis import strategies as st
 
 from skillgit.config.schema import Config
 from skillgit.errors import ModelError, TransientModelError
+from skillgit.evals.gate import Metric
+from skillgit.evals.rollouts import Outcome
 from skillgit.evals.store import StageUsage
 from skillgit.optimizer.aggregate import aggregate
+from skillgit.optimizer.boundary import compare
+from skillgit.optimizer.contrast import pairs
 from skillgit.optimizer.memory import BufferEntry
 from skillgit.optimizer.modes import MODES
 from skillgit.optimizer.patches import Patch, concatenate, parse_patch
@@ -22,6 +26,7 @@ from skillgit.optimizer.reflect import reflect, stop_if_many_failed
 from skillgit.optimizer.select import select
 from skillgit.optimizer.trajectories import minibatches, trim
 from skillgit.skills.edits import Edit
+from skillgit.tasks.base import Score
 from skillgit.train.state import Mark, RunState
 from tests.optimizer.fakes import Optimizer, advisor, outcome
 
@@ -86,11 +91,33 @@ def test_patches_come_failures_first_in_an_order_of_their_own() -> None:
     assert [p.edits[0].support for p in found] == [2, 2, 1, 2, 2, 1]
 
 
-def test_a_rollout_without_an_answer_is_shown_to_no_analyst() -> None:
+def test_a_rollout_without_an_answer_or_a_question_is_shown_to_no_analyst() -> None:
     optimizer = Optimizer(reply("x"))
     lost = dataclasses.replace(outcome("lost", 0), trajectory=None, error="away")
-    found = reflect(advisor(optimizer), Config(), "skill", [lost], context="", budget=4, step=1)
+    broken = outcome("broken", 0)
+    assert broken.trajectory
+    without = dataclasses.replace(broken.trajectory, score=Score.of_unusable("its picture is not there"))
+    broken = dataclasses.replace(broken, trajectory=without)
+    found = reflect(advisor(optimizer), Config(), "skill", [lost, broken], context="", budget=4, step=1)
+    assert pairs([broken, dataclasses.replace(outcome("broken", 1), sample=1)], Metric()) == []
     assert (found, optimizer.requests) == ([], [])
+
+
+def test_a_task_that_cannot_be_asked_makes_no_pair_at_the_end_of_an_epoch() -> None:
+    class Fixed:
+        workers = 1
+
+        def run(self, version: Any, tasks: Any, **more: Any) -> list[Outcome]:
+            whole, broken = outcome("whole", 1), outcome("broken", 0)
+            assert broken.trajectory
+            lost = dataclasses.replace(broken.trajectory, score=Score.of_unusable("no such file"))
+            return [whole, dataclasses.replace(broken, trajectory=lost)]
+
+    fixed: Any = Fixed()
+    version: Any = None
+    tasks = [outcome("whole", 1).task, outcome("broken", 0).task]
+    found = compare(fixed, version, version, tasks, samples=2, seed=1, step=1)
+    assert [pair.task.id for pair in found] == ["whole"]
 
 
 @pytest.mark.parametrize("shown", [True, False])

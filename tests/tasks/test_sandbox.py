@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from skillgit.errors import ModelError
+from skillgit.models.clients.process import scratch
 from skillgit.tasks import sandbox
 from skillgit.tasks.sandbox import Limits, Ran
 
@@ -160,3 +162,75 @@ def test_without_a_kernel_that_helps_it_is_told(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(sandbox, "_run", lambda *args: Ran('{"files": false, "calls": false, "limits": false}'))
     told = sandbox.isolation.__wrapped__()
     assert told == "files of others can be read, network and processes refused by Python only, memory not limited"
+
+
+@KERNEL
+@pytest.mark.parametrize(
+    "code",
+    [
+        "libc.memfd_create(b'x', 0)",
+        "libc.shmget(0, 10 << 20, 0o1600)",
+        "libc.semget(0, 5, 0o1600)",
+        "libc.msgget(0, 0o1600)",
+        "libc.socketpair(1, 1, 0, (ctypes.c_int * 2)())",
+        "libc.fcntl(0, 8, os.getppid())",
+        "libc.open_by_handle_at(os.open('.', 0), (ctypes.c_uint * 9)(32, 1), 0)",
+    ],
+)
+def test_nothing_is_kept_beside_the_limits_and_nobody_is_signalled_by_a_file(attempt: Try, code: str) -> None:
+    ran = attempt(f"{LIBC}import os\nassert {code} == -1\nprint(ctypes.get_errno())")
+    assert ran == Ran("1\n")
+
+
+@KERNEL
+def test_files_of_others_keep_their_permissions_owners_and_times(attempt: Try, tmp_path: Path) -> None:
+    theirs = tmp_path / "theirs"
+    theirs.write_text("x")
+    theirs.chmod(0o640)
+    before = theirs.stat()
+    name = f"{str(theirs)!r}.encode()"
+    code = (
+        f"{LIBC}libc.chmod({name}, 0o777)\nlibc.utimes({name}, None)\nlibc.chown({name}, 1, 1)\n"
+        f"libc.fchmodat(-100, {name}, 0o777, 0)\nlibc.setxattr({name}, b'user.x', b'1', 1, 0)\n"
+        "import shutil\nopen('a', 'w').write('x')\nshutil.copy2('a', 'b')"
+    )
+    assert attempt(code).ok
+    after = theirs.stat()
+    assert (after.st_mode, after.st_uid, after.st_mtime_ns, after.st_ctime_ns) == (
+        before.st_mode,
+        before.st_uid,
+        before.st_mtime_ns,
+        before.st_ctime_ns,
+    )
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "n = 0\nwhile True:\n    open(str(n), 'wb').write(bytes(5 << 20))\n    n += 1",
+        "n = 0\nwhile True:\n    open(str(n), 'w').close()\n    n += 1",
+        pytest.param(
+            "import os\nwhile True:\n    f = open('d', 'wb')\n    f.write(bytes(1 << 20))\n    os.unlink('d')",
+            marks=pytest.mark.skipif(sys.platform != "linux", reason="nobody tells what a process has written"),
+        ),
+    ],
+)
+def test_the_disk_is_not_filled(tmp_path: Path, code: str) -> None:
+    (tmp_path / "solution.py").write_text(code)
+    ran = sandbox.run_python(tmp_path / "solution.py", tmp_path, limits=Limits(seconds=20, space=20 << 20))
+    assert ran.problem == "it was ended, for it wrote more than 20 MB"
+
+
+def test_a_job_of_any_length_is_run(tmp_path: Path) -> None:
+    (tmp_path / "solution.py").write_text("import sys\nprint(len(sys.argv[1]), repr(sys.stdin.read()))")
+    assert sandbox.run_python(tmp_path / "solution.py", tmp_path, arguments=["x" * 300_000]) == Ran("300000 ''\n")
+
+
+def test_folders_within_folders_are_taken_away_however_deep() -> None:
+    with scratch() as folder:
+        code = "import os\nfor _ in range(1500):\n    os.mkdir('a' * 9)\n    os.chdir('a' * 9)"
+        (folder / "solution.py").write_text(code)
+        sandbox.run_python(folder / "solution.py", folder)
+        deep = len(list(os.walk(folder)))
+    assert deep > 100
+    assert not folder.exists()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 
 from skillgit.errors import TransientModelError
 from skillgit.models.base import Message, Reply, Request
+from skillgit.tasks.base import digest
 from skillgit.tasks.toolloop import CLIP, Conversation, Tool, ToolError, converse
 
 START = (Message("system", "s"), Message("user", "u"))
@@ -125,3 +127,18 @@ def test_model_errors_pass_through() -> None:
 
     with pytest.raises(TransientModelError):
         converse(START, (ECHO,), ask, most_turns=2, max_tokens=None)
+
+
+def test_arguments_that_only_look_right_end_no_conversation() -> None:
+    assert answer_to(call('{"text": "ab", "times": 2.0}')) == ["abab"]
+    for depth in (500, 900, 950, 990, 100_000):
+        (said,) = answer_to(call('{"text": ' + "[" * depth + "]" * depth + "}"))
+        assert said.startswith("error: ")
+
+
+def test_halves_of_characters_are_sent_to_nobody() -> None:
+    target = Target(Reply("", tool_calls=(call('{"text": "\\ud800"}'), call("{}", name="\ud800"))), Reply("done"))
+    talk(target)
+    calls = target.requests[1].messages[2].tool_calls
+    assert json.dumps(calls, ensure_ascii=False).encode()
+    assert digest([turn.content for turn in target.requests[1].messages])

@@ -120,7 +120,7 @@ def test_a_run_killed_at_random_instants_ends_as_if_it_was_not(tmp_path: Path) -
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_a_larger_run_killed_many_times_ends_as_if_it_was_not(tmp_path: Path, seed: int) -> None:
     sizes = {"train": 40, "val": 24, "test": 12}
-    kill_many(tmp_path, kills=100, longest=0.8, seed=seed, sizes=sizes, train__num_epochs="4", train__batch_size="5")
+    kill_many(tmp_path, kills=60, longest=0.8, seed=seed, sizes=sizes, train__num_epochs="4", train__batch_size="5")
 
 
 def test_a_run_killed_before_its_baseline_goes_on_under_its_name_and_counts_its_calls(tmp_path: Path) -> None:

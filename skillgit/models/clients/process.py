@@ -8,11 +8,13 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
+from uuid import uuid4
 
 MOST_OUTPUT = 32 * 2**20
 """Bytes that are read of a program's output; no answer is as long."""
@@ -27,6 +29,12 @@ _PASSED = frozenset(
     )
 )
 """Variables that programs need to start, to find their login and to reach the network; none of them is a secret."""
+
+_DEEP = 10
+"""Levels; paths of so many fit what systems take, whatever their names."""
+
+_LOOK = 0.25
+"""Seconds between two questions whether a program took enough."""
 
 _CLOUDS = {"AWS_": "CLAUDE_CODE_USE_BEDROCK", "GOOGLE_": "CLAUDE_CODE_USE_VERTEX"}
 """Prefix of a cloud's logins, which open much more than a model, to the variable that says that they are needed."""
@@ -56,13 +64,40 @@ _folders: set[Path] = set()
 @contextmanager
 def scratch() -> Iterator[Path]:
     """An empty folder for one run of a program, gone afterwards."""
-    with tempfile.TemporaryDirectory(prefix="skillgit-", ignore_cleanup_errors=True) as name:
-        folder = Path(name)
-        _folders.add(folder)
+    holder = tempfile.TemporaryDirectory(prefix="skillgit-", ignore_cleanup_errors=True)
+    folder = Path(holder.name)
+    _folders.add(folder)
+    try:
+        yield folder
+    finally:
+        _folders.discard(folder)
         try:
-            yield folder
-        finally:
-            _folders.discard(folder)
+            holder.cleanup()
+        except RecursionError:
+            take_away(folder)
+
+
+def take_away(folder: Path) -> None:
+    """Remove a folder with all that is in it, however deep, as far as that can be done."""
+    try:
+        shutil.rmtree(folder, ignore_errors=True)
+    except RecursionError:  # it goes one call deeper for each level
+        _make_shallow(folder)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _make_shallow(top: Path) -> None:
+    """Move folders that are deep below `top` up to it."""
+    waiting = [(str(top), 0)]
+    while waiting:
+        place, depth = waiting.pop()
+        with suppress(OSError), os.scandir(place) as entries:
+            for folder in [entry.path for entry in entries if entry.is_dir(follow_symlinks=False)]:
+                if depth < _DEEP:
+                    waiting.append((folder, depth + 1))
+                else:
+                    waiting.append((str(top / uuid4().hex), 1))
+                    Path(folder).rename(waiting[-1][0])
 
 
 def end_all() -> None:
@@ -73,14 +108,28 @@ def end_all() -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+class EnoughError(Exception):
+    """A program was ended, for it had taken enough."""
+
+
 def run_program(
-    argv: Sequence[str], *, folder: Path, stdin: str, environ: Mapping[str, str], seconds: float
+    argv: Sequence[str],
+    *,
+    folder: Path,
+    stdin: str,
+    environ: Mapping[str, str],
+    seconds: float,
+    enough: Callable[[int], bool] | None = None,
 ) -> Finished:
     """Run a program to its end.
 
     Output goes to files: a child that it leaves behind cannot keep us waiting at a pipe, and is ended with it.
 
+    Args:
+        enough: asked with the number of the process, a few times a second, whether to end it.
+
     Raises:
+        EnoughError: `enough` said so.
         FileNotFoundError: there is no such program.
         TimeoutError: it was still running after `seconds`, and was ended with all its children.
     """
@@ -92,14 +141,23 @@ def run_program(
         )
         _running.add(process)
         try:
-            code = process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            raise TimeoutError from None
+            code = _end_of(process, seconds, enough)
         finally:
             _kill(process)
             process.wait()
             _running.discard(process)
         return Finished(code, _text(out), _text(err))
+
+
+def _end_of(process: subprocess.Popen[bytes], seconds: float, enough: Callable[[int], bool] | None) -> int:
+    """The exit code of a process. Raises as `run_program`."""
+    ends = time.monotonic() + seconds
+    while (left := ends - time.monotonic()) > 0:
+        with suppress(subprocess.TimeoutExpired):
+            return process.wait(min(left, _LOOK) if enough else left)
+        if enough and enough(process.pid):
+            raise EnoughError
+    raise TimeoutError
 
 
 def clean_environment(environ: Mapping[str, str], own: Iterable[str]) -> dict[str, str]:

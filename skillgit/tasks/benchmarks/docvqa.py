@@ -46,14 +46,18 @@ class DocVQA:
     def load(self) -> Splits:
         """The rows of `env.split_dir`, or of `env.data_path` split by `env.split_ratio` (2:1:7).
 
-        Pictures lie in the folder of the data, or where their names lead from the repository's top. They are opened
-        when they are shown: one that cannot be is the failure of its task alone.
+        Pictures lie in the folder of the data, or where their names lead from the repository's top. Their digests are
+        part of the tasks; one that cannot be shown is the failure of its task alone.
         """
         source = item_source(self._ctx, "DocVQA", tables=True)
         root, above = self._ctx.root, source.folder.parent
         near = [above] if above.resolve().is_relative_to(root.resolve()) else []
         self._pictures = Pictures([source.folder, *near, root], self._detail)
-        return load_splits(source, parse_row, SplitOptions.of(self._ctx, "2:1:7"), self._ctx.root)
+        return load_splits(source, self._parse, SplitOptions.of(self._ctx, "2:1:7"), self._ctx.root)
+
+    def _parse(self, row: Row, problems: Problems) -> Task | None:
+        task = parse_row(row, problems)
+        return task and replace(task, data={**task.data, "sha256": self._pictures.sha256(task.data["image"])})
 
     def judge_digest(self) -> str:
         """Covers the scorer, the prompt, how closely pictures are looked at, and the data where it has a digest."""
@@ -89,12 +93,7 @@ def parse_row(row: Row, problems: Problems) -> Task | None:
 def _renamed(value: Mapping[str, Any]) -> dict[str, Any]:
     """A row under one set of names; where it has both of two names, the published reader's choice counts."""
     renamed = dict(value)
-    for ours, theirs in (
-        ("id", "questionId"),
-        ("topic", "category"),
-        ("answers", "answer"),
-        ("answers", "ground_truth"),
-    ):
+    for ours, theirs in _NAMES:
         other = renamed.pop(theirs, None)
         if other not in (None, "") and (ours == "id" or renamed.get(ours) in (None, "", [])):
             renamed[ours] = other

@@ -70,4 +70,4 @@ def with_skill(name: str, skill: str, **values: str) -> tuple[Message, Message]:
 
 def unusable(task: Task, why: str) -> Trajectory:
     """What becomes of a task that cannot be asked, for a fault of its own: it fails, and nothing is sent."""
-    return Trajectory((Message("user", task.input),), "", Score(0.0, 0.0, "", f"setup: {why}", 0.0))
+    return Trajectory((Message("user", task.input),), "", Score.of_unusable(why))

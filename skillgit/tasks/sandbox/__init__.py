@@ -20,7 +20,8 @@ from functools import cache
 from pathlib import Path
 
 from skillgit.errors import ModelError
-from skillgit.models.clients.process import Finished, run_program, scratch
+from skillgit.models.clients.process import EnoughError, Finished, run_program, scratch
+from skillgit.tasks.sandbox.space import too_much
 
 ENDED = "it was ended"
 """How the problem of a run begins that passed a limit or crashed."""
@@ -39,11 +40,12 @@ _ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM
 
 @dataclass(frozen=True)
 class Limits:
-    """What one run may take: seconds, bytes of memory, bytes of one file."""
+    """What one run may take: seconds, bytes of memory, of one file, and of all that is in its folder or written."""
 
     seconds: float = 120.0
     memory: int = 2 * 2**30
     file_size: int = 100 * 2**20
+    space: int = 256 * 2**20
 
 
 @dataclass(frozen=True)
@@ -120,10 +122,17 @@ def _run(job: _Job, folder: Path, limits: Limits) -> Ran:
     folder = folder.resolve()
     sizes = {"cpu": math.ceil(limits.seconds) + 1, "memory": limits.memory, "file_size": limits.file_size}
     whole = json.dumps({**asdict(job), **sizes, "folder": str(folder)})
-    argv = [sys.executable, "-s", "-P", "-X", "utf8", str(_CHILD), whole]
+    argv = [sys.executable, "-s", "-P", "-X", "utf8", str(_CHILD)]
+
+    def enough(number: int) -> bool:
+        return too_much(folder, number, limits.space)
+
     with _SLOTS:
+        environ = _environment(folder)
         try:
-            done = run_program(argv, folder=folder, stdin="", environ=_environment(folder), seconds=limits.seconds)
+            done = run_program(argv, folder=folder, stdin=whole, environ=environ, seconds=limits.seconds, enough=enough)
+        except EnoughError:
+            return Ran("", f"{ENDED}, for it wrote more than {limits.space >> 20} MB")
         except TimeoutError:
             return Ran("", f"{ENDED}, for it took longer than {limits.seconds:g} s")
         except OSError as error:

@@ -1,6 +1,7 @@
 """Runs inside the process that is confined: sets the limits, has the rest refused, then runs what it was given.
 
-Called as `python child.py JOB`, JOB being JSON. Exit code 2 means that the code raised an error, which is on stderr.
+Called as `python child.py` with the job as JSON on stdin. Exit code 2 means that the code raised an error, which is
+on stderr.
 """
 
 from __future__ import annotations
@@ -41,11 +42,12 @@ _OF_PROGRAMS = (
     "/dev/random",
 )
 RAISED = 2
+_MOST_OPEN = 256  # files; each may hold as much as one file may, also when its name is gone
 
 
 def main() -> None:
     """Confine this process, then become what the job says."""
-    job = json.loads(sys.argv[1])
+    job = json.load(sys.stdin)
     programs = bool(job["program"])
     limits = _limit(job["cpu"], job["memory"], job["file_size"])
     held = {"limits": limits, **_confine(job["folder"], job["script"], programs)}
@@ -75,7 +77,7 @@ def _limit(cpu: int, memory: int, file_size: int) -> bool:
 
     limits = {resource.RLIMIT_CPU: cpu, resource.RLIMIT_AS: memory, resource.RLIMIT_FSIZE: file_size}
     held = True
-    for kind, most in {**limits, resource.RLIMIT_CORE: 0}.items():
+    for kind, most in {**limits, resource.RLIMIT_CORE: 0, resource.RLIMIT_NOFILE: _MOST_OPEN}.items():
         _, hard = resource.getrlimit(kind)
         most = most if hard == resource.RLIM_INFINITY else min(most, hard)
         try:

@@ -17,8 +17,9 @@ Step = tuple[int, int, int, int]
 """One instruction of a filter of system calls: code, jump if so, jump if not, value."""
 
 _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
-_NUMBER, _ARCH, _FIRST_ARGUMENT = 0, 4, 16
-_ALLOW, _REFUSE, _UNKNOWN = 0x7FFF0000, 0x00050000 | 1, 0x00050000 | 38  # EPERM, ENOSYS
+_NUMBER, _ARCH, _FIRST_ARGUMENT, _SECOND_ARGUMENT = 0, 4, 16, 24
+_ALLOW, _PASS_OVER = 0x7FFF0000, 0x00050000  # the second one answers that it was done
+_REFUSE, _UNKNOWN = 0x00050000 | 1, 0x00050000 | 38  # EPERM, ENOSYS
 _CLONE_THREAD = 0x10000
 _NO_NEW_PRIVS, _SECCOMP, _FILTER = 38, 22, 2
 
@@ -30,6 +31,11 @@ _CALLS: dict[str, tuple[int, dict[str, int]]] = {
             **{"rt_sigqueueinfo": 129, "mount": 165, "tkill": 200, "tgkill": 234, "add_key": 248, "request_key": 249},
             **{"keyctl": 250, "unshare": 272, "rt_tgsigqueueinfo": 297, "perf_event_open": 298, "prlimit64": 302},
             **{"setns": 308, "process_vm_readv": 310, "process_vm_writev": 311, "bpf": 321, "execveat": 322},
+            **{"shmget": 29, "socketpair": 53, "semget": 64, "msgget": 68, "fcntl": 72, "mq_open": 240},
+            **{"memfd_create": 319, "chmod": 90, "fchmod": 91, "chown": 92, "fchown": 93, "lchown": 94, "utime": 132},
+            **{"setxattr": 188, "lsetxattr": 189, "fsetxattr": 190, "removexattr": 197, "lremovexattr": 198},
+            **{"fremovexattr": 199, "utimes": 235, "fchownat": 260, "futimesat": 261, "fchmodat": 268},
+            **{"utimensat": 280, "open_by_handle_at": 304},
         },
     ),
     "aarch64": (
@@ -39,12 +45,35 @@ _CALLS: dict[str, tuple[int, dict[str, int]]] = {
             **{"rt_sigqueueinfo": 138, "add_key": 217, "request_key": 218, "keyctl": 219, "clone": 220, "execve": 221},
             **{"rt_tgsigqueueinfo": 240, "perf_event_open": 241, "prlimit64": 261, "setns": 268, "bpf": 280},
             **{"process_vm_readv": 270, "process_vm_writev": 271, "execveat": 281},
+            **{"fcntl": 25, "mq_open": 180, "msgget": 186, "semget": 190, "shmget": 194, "socketpair": 199},
+            **{"memfd_create": 279, "setxattr": 5, "lsetxattr": 6, "fsetxattr": 7, "removexattr": 14},
+            **{"lremovexattr": 15, "fremovexattr": 16, "fchmod": 52, "fchmodat": 53, "fchownat": 54, "fchown": 55},
+            **{"utimensat": 88, "open_by_handle_at": 265},
         },
     ),
 }
-_EVERYWHERE = {"pidfd_send_signal": 424, "io_uring_setup": 425, "pidfd_open": 434, "clone3": 435}
+_EVERYWHERE = {
+    **{"pidfd_send_signal": 424, "io_uring_setup": 425, "pidfd_open": 434, "clone3": 435, "memfd_secret": 447},
+    **{"fchmodat2": 452, "setxattrat": 463, "removexattrat": 466, "file_setattr": 469},
+}
 _PROCESSES = frozenset({"fork", "vfork", "execve", "execveat", "clone", "clone3"})
 _TO_ITSELF = frozenset({"kill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "prlimit64"})
+_HOARDS = frozenset({"shmget", "semget", "msgget", "mq_open", "memfd_create", "memfd_secret", "socketpair"})
+"""Memory that no limit counts, some of which stays when its process is gone."""
+
+_LABELS = frozenset(
+    (
+        *("chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "fchown", "lchown", "fchownat"),
+        *("utime", "utimes", "futimesat", "utimensat", "setxattr", "lsetxattr", "fsetxattr", "setxattrat"),
+        *("removexattr", "lremovexattr", "fremovexattr", "removexattrat", "file_setattr"),
+    )
+)
+"""Changes of whose a file is and who may read it: the rules on files do not cover them, and programs can do without."""
+
+_OF_PROGRAMS = _PROCESSES | _TO_ITSELF | _HOARDS | _LABELS
+"""What is left to programs of this machine."""
+
+_OWNERS = (8, 10, 15)  # of fcntl: who gets a signal when there is something to read, and which one
 
 _CREATE_RULESET, _ADD_RULE, _RESTRICT = 444, 445, 446
 _RUN, _WRITE, _READ, _LIST, _REMOVE, _MAKE_SOCKET, _TRUNCATE, _IOCTL = 1, 2, 4, 8, 1 << 5, 1 << 9, 1 << 14, 1 << 15
@@ -100,7 +129,8 @@ def drop_powers() -> bool:
 
 
 def deny_calls(*, programs: bool) -> bool:
-    """Refuse the network, other processes' memory and signals to others; and, unless `programs`, new processes.
+    """Refuse the network, other processes' memory and signals to others; and, unless `programs`, new processes and
+    memory without a limit. Changes of permissions, owners and times of files are then passed over.
 
     Where programs are allowed, sockets that stay on this machine are, too. False where this cannot be had.
     """
@@ -158,7 +188,7 @@ def _filter(programs: bool) -> Iterator[Step]:
     # Numbers of a second kind that the same processor understands.
     yield from ((_AT_LEAST, 0, 1, 0x40000000), (_RETURN, 0, 0, _REFUSE))
     for name, number in calls.items():
-        if programs and (name in _PROCESSES or name in _TO_ITSELF):
+        if programs and name in _OF_PROGRAMS:
             continue
         steps = _verdict(name, programs)
         yield (_EQUAL, 0, len(steps), number)
@@ -171,6 +201,11 @@ def _verdict(name: str, programs: bool) -> list[Step]:
     refuse: Step = (_RETURN, 0, 0, _REFUSE)
     allow: Step = (_RETURN, 0, 0, _ALLOW)
     load: Step = (_LOAD, 0, 0, _FIRST_ARGUMENT)
+    if name in _LABELS:
+        return [(_RETURN, 0, 0, _PASS_OVER)]
+    if name == "fcntl":
+        load = (_LOAD, 0, 0, _SECOND_ARGUMENT)
+        return [load, *(step for what in _OWNERS for step in ((_EQUAL, 0, 1, what), refuse)), allow]
     if name == "clone3":
         return [(_RETURN, 0, 0, _UNKNOWN)]  # so that threads are made by the older call, which can be looked into
     if name == "clone":

@@ -99,7 +99,7 @@ def test_the_published_table_is_read(data: Path) -> None:
     assert (task.id, task.input) == ("train 1", "What is the total of train 1?")
     assert task.answers == ("Total train 1", "total train 1 eur")
     assert task.tags == ("form", "table/list")
-    assert task.data == {"image": "pages/train 1.png"}
+    assert task.data["image"] == "pages/train 1.png"
     assert task.where == "data/docvqa/splits/train/items.csv:3"
 
 
@@ -147,7 +147,15 @@ def test_a_picture_may_be_named_at_the_end_of_the_question(data: Path) -> None:
 )
 def test_the_same_as_json_is_read_under_every_published_name(data: Path, item: Any) -> None:
     task = one(data, json.dumps([item]).encode(), "json")
-    assert (task.id, task.answers, task.tags, task.data) == ("a/b:c d", ("x",), ("form",), {"image": "p.png"})
+    assert (task.id, task.answers, task.tags, task.data["image"]) == ("a/b:c d", ("x",), ("form",), "p.png")
+
+
+def test_another_picture_is_another_task(data: Path) -> None:
+    before = {task.id: task.digest() for task in bench(data).load().val}
+    (data / "data/docvqa/splits/pages/val 1.png").write_bytes(page("something else"))
+    (data / "data/docvqa/splits/pages/val 2.png").unlink()
+    after = {task.id: task.digest() for task in bench(data).load().val}
+    assert {name for name in before if before[name] != after[name]} == {"val 1", "val 2"}
 
 
 def test_every_faulty_row_is_named(data: Path) -> None:

@@ -453,6 +453,7 @@ def test_the_digest_follows_what_is_asked_and_how(tmp_path: Path, docs: Path) ->
     digests = [benchmark(tmp_path, **each).judge_digest() for each in options]
     assert len(set(digests)) == len(options)
     assert benchmark(tmp_path, workers=3).judge_digest() == digests[0]
+    assert benchmark(tmp_path, use_local_tools=False, max_tool_turns=3).judge_digest() == digests[2]
     elsewhere = {"search_mode": "custom_search", "search_api_url": "https://other.example.org"}
     assert benchmark(tmp_path, **elsewhere).judge_digest() == digests[3]
     (docs / "transformed/new.txt").write_text("x")

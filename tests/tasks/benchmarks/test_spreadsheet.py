@@ -6,6 +6,7 @@ import io
 import json
 import zipfile
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import datetime, time
 from pathlib import Path
 from typing import Any
@@ -355,6 +356,10 @@ FAULTY_CALLS: list[tuple[str, dict[str, str], str]] = [
     ("write_file", {"path": "input.xlsx/x.py", "content": ""}, "error: "),
     ("write_file", {"path": "x.py"}, "'content' is a required property"),
     ("rm", {}, "there is no tool 'rm'"),
+    ("bash", {"command": "python \ud800.py"}, "inside the working folder"),
+    ("write_file", {"path": "\ud800", "content": "\ud800"}, "inside the working folder"),
+    ("write_file", {"path": "x" * 5000, "content": ""}, "File name too long"),
+    ("bash", {"command": f"python -c 'print(1)' {'x' * 200_000}"}, "1"),
 ]
 
 
@@ -365,6 +370,28 @@ def test_calls_that_cannot_be_made_are_answered(single: Path) -> None:
     for answer, (_, _, said) in zip(answers, FAULTY_CALLS, strict=True):
         assert said in answer
     assert got.score.reason == "no-program: case 1: there is no program for this workbook"
+
+
+def test_links_in_a_circle_lead_nowhere(single: Path) -> None:
+    circle = "import ctypes\nctypes.CDLL(None).symlink(b'b', b'a')\nctypes.CDLL(None).symlink(b'a', b'b')"
+    ask = steps(
+        [call("write_file", path="c.py", content=circle), call("bash", command="python c.py")],
+        [call("bash", command="python a"), call("write_file", path="b/x", content="x")],
+    )
+    bench(single, mode="react").rollout(bench(single).load().val[0], "", ask)
+    said = [turn.content for turn in ask.requests[-1].messages if turn.role == "tool"]
+    assert all("inside the working folder" in text for text in said[2:])
+
+
+def test_a_workbook_with_more_text_than_can_be_told_fails_as_an_output(single: Path) -> None:
+    task = bench(single).load().val[0]
+    wide = replace(task, data={**task.data, "position": "'My Data'!D2:D1200"})
+    code = (
+        "import openpyxl\nwb = openpyxl.load_workbook(INPUT_PATH)\n"
+        "for n in range(2, 1200):\n    wb['My Data'][f'D{n}'] = 'x' * 32_000\nwb.save(OUTPUT_PATH)"
+    )
+    got = bench(single).rollout(wide, "", Target(FENCE.format(code)))
+    assert got.score.reason == "eval-mismatch: case 1: the output holds too much text"
 
 
 def test_links_that_a_program_leaves_lead_nobody_out(single: Path, tmp_path_factory: Any) -> None:
@@ -526,7 +553,10 @@ def test_digests_follow_what_is_asked_and_how_it_is_scored(root: Path, monkeypat
     plain = bench(root).judge_digest()
     assert plain == bench(root, workers=3).judge_digest()
     assert len({plain, *(bench(root, mode=mode).judge_digest() for mode in ("multi", "react"))}) == 3
-    assert bench(root, mode="multi").judge_digest() != bench(root, mode="multi", max_turns=3).judge_digest()
+    multi = bench(root, mode="multi").judge_digest()
+    for limit in ({"max_turns": 3}, {"exec_timeout": 60}):
+        assert bench(root, mode="multi", **limit).judge_digest() != multi
+        assert bench(root, mode="single", **limit).judge_digest() == bench(root, mode="single").judge_digest()
     from skillgit.tasks.benchmarks.spreadsheet import bench as module
 
     monkeypatch.setattr(module, "office", lambda: "" if office() else "/usr/bin/soffice")

@@ -63,7 +63,7 @@ class OfficeQA:
 
     def judge_digest(self) -> str:
         """Covers the scorer, the prompts, tools and limits, the documents' names and sizes, and the data's digest."""
-        known: dict[str, Any] = {"officeqa": scoring.VERSION, "mode": self._mode, "turns": self._turns}
+        known: dict[str, Any] = {"officeqa": scoring.VERSION, "mode": self._mode, "turns": self.requests}
         known["prompt"] = [(m.role, m.content) for m in with_skill("officeqa", "", **_blank(self._guidance))]
         if self._search:
             said = [text(name) for name in ("officeqa_more", "officeqa_last")]

@@ -86,9 +86,11 @@ class SpreadsheetBench:
         return marked(load_splits(source, item_parser(root), options, self._ctx.root), shown(root, self._ctx.root))
 
     def judge_digest(self) -> str:
-        """Covers the scorer, the prompts, the mode, and whether formulas are calculated."""
+        """Covers the scorer, the prompts, the mode, its limits, and whether formulas are calculated."""
         prompts = {name: [(turn.role, turn.content) for turn in _blank(f"spreadsheet{name}")] for name in _PROMPTS}
         asked = {"mode": self._mode, "turns": self._patience.turns, "calculates": bool(office())}
+        if self._mode == "multi":
+            asked["seconds"] = self._patience.seconds
         data = data_digest(item_source(self._ctx, "SpreadsheetBench").folder)
         return digest({"spreadsheetbench": _SCORER, "prompts": prompts, **asked, "data": data})
 

@@ -13,7 +13,7 @@ from skillgit.tasks import sandbox
 from skillgit.tasks.benchmarks.spreadsheet.cases import UnusableError
 
 _READER = Path(__file__).with_name("reader.py")
-_LIMITS = sandbox.Limits(seconds=60.0)
+_LIMITS = sandbox.Limits(seconds=60.0, file_size=2**30, space=2**30)
 _JOB, _RESULT = ".job.json", ".result.json"
 _SHOWN = 40
 """Most characters of one cell in a preview."""

@@ -88,7 +88,10 @@ def _scratch(work: Work, code: str) -> Path:
 def _contained(work: Work, name: str) -> Path:
     """A path inside the working folder, wherever links lead; `ToolError` for any other."""
     home = work.place(0)
-    path = (home / name).resolve() if "\0" not in name else home
+    try:
+        path = (home / name).resolve()
+    except (OSError, RuntimeError, ValueError):  # a circle of links, or a name that no file can have
+        path = home
     if path == home or not path.is_relative_to(home):
         raise ToolError("the path must be inside the working folder")
     return path

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 
+from skillgit.models.clients.process import take_away
 from skillgit.tasks import sandbox
 from skillgit.tasks.benchmarks.spreadsheet.books import Area, Book, read_books
 from skillgit.tasks.benchmarks.spreadsheet.cases import Case
@@ -58,6 +59,8 @@ class Work:
 
     def _fresh(self, case: int) -> Path:
         # A folder of its own each time: what an earlier program left, and may have made immovable, is never judged.
+        if case in self._places:
+            take_away(self._places[case])
         place = self._folder.resolve() / f"run{next(self._made)}"
         place.mkdir()
         (place / INPUT).write_bytes(self.prepared.given[case])
@@ -81,7 +84,10 @@ class Work:
     def output(self, case: int) -> Path | None:
         """The workbook that was made, a plain file."""
         path = self.place(case) / OUTPUT
-        return path if path.is_file() and not path.is_symlink() else None
+        try:
+            return path if path.is_file() and not path.is_symlink() else None
+        except OSError:  # a program may forbid it
+            return None
 
     def put(self, case: int, data: bytes) -> None:
         """Make this the output of a case."""

@@ -37,13 +37,14 @@ class Source:
         return [*self.splits.values(), *([self.single] if self.single else []), self.folder / JUDGE_FILE]
 
 
-def configured(ctx: BenchmarkContext, *, tables: bool = False) -> Source | None:
+def configured(ctx: BenchmarkContext, *, tables: bool = False, how: str = "") -> Source | None:
     """What `env.split_dir` or `env.data_path` name; `None` when both are blank.
 
     `env.split_mode` decides when both are given; a blank path is unset and never means the current folder.
 
     Args:
         tables: CSV files may hold the items, too.
+        how: how the folder comes to be, as the beginning of what to do where there is none.
     """
     suffixes = _TABLES if tables else _SUFFIXES
     mode = text_option(ctx.options, "split_mode")
@@ -53,7 +54,7 @@ def configured(ctx: BenchmarkContext, *, tables: bool = False) -> Source | None:
     if mode == "split_dir" and not split_dir:
         raise ConfigError("env.split_mode is split_dir, but env.split_dir is blank", fix="set env.split_dir")
     if split_dir and not (mode == "ratio" and data_path):
-        return split_folder(_existing(ctx, "split_dir", split_dir), ctx.root, suffixes)
+        return split_folder(_existing(ctx, "split_dir", split_dir, how), ctx.root, suffixes)
     return _single(_existing(ctx, "data_path", data_path), ctx.root, suffixes) if data_path else None
 
 
@@ -110,10 +111,9 @@ def _at_most_one(found: list[Path], root: Path) -> Path | None:
     return found[0] if found else None
 
 
-def _existing(ctx: BenchmarkContext, option: str, value: str) -> Path:
+def _existing(ctx: BenchmarkContext, option: str, value: str, how: str = "") -> Path:
     path = ctx.root / value
     if not path.exists() or (option == "split_dir" and not path.is_dir()):
         kind = "folder" if option == "split_dir" else "file"
-        made = _made_by(ctx) if option == "split_dir" else ""
-        raise TaskError(f"there is no such {kind}", where=shown(path, ctx.root), fix=f"{made}check env.{option}")
+        raise TaskError(f"there is no such {kind}", where=shown(path, ctx.root), fix=f"{how}check env.{option}")
     return path

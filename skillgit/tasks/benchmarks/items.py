@@ -17,10 +17,11 @@ def item_source(ctx: BenchmarkContext, benchmark: str, *, tables: bool = False) 
     """The files that `env.split_dir` or `env.data_path` name. Raises `TaskError` when both are blank.
 
     Args:
-        benchmark: the name that people know it by.
+        benchmark: the name that people know it by; in small letters it is the one in commands.
         tables: CSV files may hold the items, too.
     """
-    source = configured(ctx, tables=tables)
+    made = f"skillgit data materialize {benchmark.lower()} --manifest DIR --source PATH"
+    source = configured(ctx, tables=tables, how=f"{made}, or ")
     if source is None:
         raise TaskError(
             f"{benchmark} needs its data",

@@ -69,9 +69,9 @@ def _planned(
     from skillgit.train.estimate import requests
 
     benchmark, splits = setup.load_tasks(repo, config, place)
-    sizes = {name: len(getattr(splits, name)) for name in names}
+    each, sizes = requests(benchmark), {name: len(getattr(splits, name)) for name in names}
     return [
-        {"split": name, "n": size, "calls": size * setup.samples(config, name) * requests(benchmark), "skill": version.object}
+        {"split": name, "n": size, "calls": each * size * setup.samples(config, name), "skill": version.object}
         for name, size in sizes.items()
         if size
     ]

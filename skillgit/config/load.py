@@ -13,7 +13,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 from skillgit.config.backends import settle
 from skillgit.config.layers import Layer, Value, find_file, load_layers, parse_override
-from skillgit.config.published import translate
+from skillgit.config.published import of_whole_tasks, translate
 from skillgit.config.rules import check
 from skillgit.config.schema import Config
 from skillgit.errors import ConfigError
@@ -56,6 +56,8 @@ def load_config(
         for line in [*reports, *_give_way(merged, translated)]:
             report(line)
         merged |= translated
+    for line in of_whole_tasks(merged):
+        report(line)
     return build(settle(merged, report))
 
 

@@ -5,7 +5,7 @@ Everything accepted under another name is reported; nothing is dropped without a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from skillgit.config.backends import DEFERRED
@@ -145,6 +145,10 @@ _WITHOUT_EFFECT: dict[str, tuple[Neutral, str]] = {
     ),
 }
 
+_SKILLOPT_LIMIT = 120
+_LONG_TASKS = {"alfworld": 3600, "officeqa": 900}
+"""Benchmarks of many requests a task, to the seconds that our recipes give one."""
+
 _SECRET_ENDINGS = ("api_key", "api-key", "token", "secret", "password")
 _OLD_AZURE = {f"model.azure_{leaf}": f"model.azure_openai_{leaf}" for leaf in ("endpoint", "api_version", "api_key")}
 _CODEX_ALIASES = {
@@ -182,6 +186,16 @@ def translate(layer: Layer, known: Iterable[str]) -> tuple[Layer, tuple[str, ...
         else:
             out[key] = value
     return out, tuple(reports)
+
+
+def of_whole_tasks(layer: Layer) -> Iterator[str]:
+    """A report line where SkillOpt's limit, which its runs of a benchmark did not look at, would end whole tasks."""
+    name, limit = layer.get("env.name"), layer.get("env.exec_timeout")
+    usual = _LONG_TASKS.get(str(name.value)) if name else None
+    if name and usual and (limit is None or limit.value == _SKILLOPT_LIMIT):
+        here = f"ends a whole task of {name.value} after {_SKILLOPT_LIMIT} s here"
+        why = "published runs had no such limit"
+        yield f"{(limit or name).where}: env.exec_timeout {here}, and {why}: --set env.exec_timeout={usual}"
 
 
 def is_flat(name: str) -> bool:

@@ -21,7 +21,7 @@ from skillgit.tasks.benchmarks.alfworld import AlfWorld
 from skillgit.tasks.benchmarks.officeqa import search
 from tests.conftest import SKILL
 from tests.models.server import Handler, serving
-from tests.tasks.benchmarks import sheets, test_alfworld, test_docvqa, test_livemath, test_officeqa
+from tests.tasks.benchmarks import bulletins, pages, sheets, test_alfworld, test_livemath
 from tests.tasks.benchmarks.project import make
 
 Settings = tuple[str, ...]
@@ -81,7 +81,7 @@ def asking(*replies: str | Reply) -> Observe:
 
 
 said = asking("hm")
-called = asking(Reply("", tool_calls=(test_officeqa.call("glob", pattern="*"),)))
+called = asking(Reply("", tool_calls=(bulletins.call("glob", pattern="*"),)))
 looked = asking(test_alfworld.act("look"))
 _searched = asking('<search_queries>["a", "b", "c", "d", "e"]</search_queries>', "<answer>12</answer>")
 
@@ -146,7 +146,7 @@ def _data() -> dict[str, Any]:
     files: dict[str, Any] = {"skills/s/SKILL.md": SKILL.replace("greeter", "s").encode()}
     for name, (train, val) in items.items():
         files |= {f"data/{name}/train/items.json": [train], f"data/{name}/val/items.json": [val]}
-    files |= {name.replace("docvqa/splits", "docvqa"): content for name, content in test_docvqa.files().items()}
+    files |= {name.replace("docvqa/splits", "docvqa"): content for name, content in pages.files().items()}
     files |= {f"data/spreadsheetbench/{name}": content for name, content in sheets.data(["t"], ["v"], cases=1).items()}
     other = sheets.workbook([["name", "amount"], ["lamp", 9]])
     files |= {f"elsewhere/spreadsheet/t/1_t_{kind}.xlsx": other for kind in ("input", "answer")}
@@ -157,8 +157,8 @@ def _data() -> dict[str, Any]:
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A repository with a skill, data for every benchmark, and documents."""
     folder = make(tmp_path_factory.mktemp("repo"), "s", _data(), seed_skill=False)
-    test_officeqa.write_items(folder / "data/officeqa")
-    test_officeqa.write_documents(folder / "docs")
+    bulletins.write_items(folder / "data/officeqa")
+    bulletins.write_documents(folder / "docs")
     return folder
 
 

@@ -20,7 +20,7 @@ def item_source(ctx: BenchmarkContext, benchmark: str, *, tables: bool = False) 
         benchmark: the name that people know it by; in small letters it is the one in commands.
         tables: CSV files may hold the items, too.
     """
-    made = f"skillgit data materialize {benchmark.lower()} --manifest DIR --source PATH"
+    made = f"run `skillgit data materialize {benchmark.lower()} --manifest DIR --source PATH`"
     source = configured(ctx, tables=tables, how=f"{made}, or ")
     if source is None:
         raise TaskError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shlex
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -130,10 +131,11 @@ def check_place(folder: Path, *, force: bool) -> None:
             why=f"{foreign} is not among the files it wrote" if found else f"there is no {SEAL}",
             fix="name another place with --out, or move it away",
         )
-    if not force:
+    if found and not force:
+        look = f"skillgit data check {found[0].name} --dir {shlex.quote(str(folder))}"
         raise TaskError(
             f"{folder} is there already",
-            fix="`skillgit data check` tells whether it is whole; --force makes it again",
+            fix=f"`{look}` tells whether it is whole; --force makes it again",
         )
 
 

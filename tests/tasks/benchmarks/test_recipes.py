@@ -53,3 +53,16 @@ def test_recipes_of_benchmarks_are_found_by_name(tmp_path: Path) -> None:
     assert "docvqa" in caught.value.fix
     (tmp_path / "docvqa").write_text("env: {workers: 3}\n")
     assert load_config(tmp_path, "docvqa", cwd=tmp_path).env.workers == 3
+
+
+@pytest.mark.parametrize(("name", "seconds"), [("alfworld", 3600), ("officeqa", 900)])
+def test_a_published_limit_that_would_end_whole_tasks_is_told(name: str, seconds: int, tmp_path: Path) -> None:
+    (tmp_path / "base.yaml").write_text("env: {exec_timeout: 120}\n")
+    (tmp_path / "it.yaml").write_text(f"_base_: base.yaml\nenv: {{name: {name}}}\n")
+    told: list[str] = []
+    load_config(tmp_path, "it.yaml", report=told.append, cwd=tmp_path)
+    assert [f"--set env.exec_timeout={seconds}" in line and "base.yaml:1: " in line for line in told] == [True]
+    told.clear()
+    load_config(tmp_path, "it.yaml", ["env.exec_timeout=121"], report=told.append, cwd=tmp_path)
+    load_config(tmp_path, name, report=told.append)
+    assert told == []

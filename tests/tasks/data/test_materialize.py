@@ -147,6 +147,7 @@ def test_data_that_is_there_is_made_again_only_by_force(tmp_path: Path, material
     assert materialise("searchqa")[0] == 0
     code, _, err = materialise("searchqa")
     assert (code, "is there already" in err) == (2, True)
+    assert f"`skillgit data check searchqa --dir {tmp_path / 'out'}`" in err
     (tmp_path / "out/val/items.json").write_text("[]")
     assert materialise("searchqa", "--force")[0] == 0
     assert len(read(tmp_path / "out", "val")) == 2

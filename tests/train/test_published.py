@@ -114,7 +114,7 @@ def test_a_skill_file_is_measured_as_documented(project: Path, skillgit: Run, se
     given = ("--config", "configs/searchqa/searchqa.yaml", "--skill", str(trained), "--split", "valid_unseen")
     code, out, err = skillgit(project, "eval", *given)
     assert code == 0, err
-    assert out.splitlines()[0] == "test hard 1.000 soft 1.000 n=5"
+    assert out.splitlines()[0] == "test hard 1.000 soft 1.000 lenient 1.000 n=5"
     assert server.calls == 5
     code, out, _ = skillgit(project, "eval", *given[:3], INITIAL, "--split", "all", "--test_env_num", "2")
     assert [line.split()[0] for line in out.splitlines()[:3]] == ["train", "val", "test"]

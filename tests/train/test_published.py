@@ -118,7 +118,7 @@ def test_a_skill_file_is_measured_as_documented(project: Path, skillgit: Run, se
     assert server.calls == 5
     code, out, _ = skillgit(project, "eval", *given[:3], INITIAL, "--split", "all", "--test_env_num", "2")
     assert [line.split()[0] for line in out.splitlines()[:3]] == ["train", "val", "test"]
-    assert out.splitlines()[2] == "test hard 0.000 soft 0.000 n=2"
+    assert out.splitlines()[2] == "test hard 0.000 soft 0.000 lenient 0.000 n=2"
     code, _, err = skillgit(project, "eval", *given[:5], "tset")
     assert (code, 'there is no split "tset"' in err) == (2, True)
 

@@ -25,7 +25,7 @@ class SecretHit:
 
 
 @dataclass(frozen=True)
-class _Shape:
+class Shape:
     """A kind of credential: literals of which one is in every match, and the pattern; its group 1 is the secret."""
 
     name: str
@@ -33,52 +33,53 @@ class _Shape:
     pattern: re.Pattern[str]
 
 
-def _shape(name: str, hints: str, pattern: str) -> _Shape:
-    return _Shape(name, tuple(hints.split()), re.compile(pattern))
+def shape(name: str, hints: str, pattern: str) -> Shape:
+    """A shape; `hints` are separated by blanks."""
+    return Shape(name, tuple(hints.split()), re.compile(pattern))
 
 
 # A token does not begin in the middle of a word.
 _B = r"(?<![A-Za-z0-9_-])"
 
 _SHAPES = (
-    _shape("Anthropic key", "sk-ant-", rf"{_B}(sk-ant-[A-Za-z0-9_-]{{16,200}})"),
-    _shape("OpenRouter key", "sk-or-", rf"{_B}(sk-or-(?:v1-)?[A-Za-z0-9]{{32,100}})"),
-    _shape("OpenAI key", "sk-", rf"{_B}(sk-(?!ant-|or-)(?:proj-|svcacct-|admin-|None-)?[A-Za-z0-9_-]{{20,200}})"),
-    _shape("AWS access key", "AKIA ASIA ABIA ACCA", rf"{_B}((?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{{16}})(?![A-Z0-9])"),
-    _shape("Google key", "AIza", rf"{_B}(AIza[A-Za-z0-9_-]{{35}})(?![A-Za-z0-9_-])"),
-    _shape("Google token", "ya29.", rf"{_B}(ya29\.[A-Za-z0-9_-]{{20,2000}})"),
-    _shape("Google client secret", "GOCSPX-", rf"{_B}(GOCSPX-[A-Za-z0-9_-]{{20,60}})"),
-    _shape("Azure signature", "sig=", r"[?&;]sig=([A-Za-z0-9%+/=_-]{20,200})"),
-    _shape("Azure account key", "Key=", r"(?:Account|SharedAccess)Key=([A-Za-z0-9+/=]{40,200})"),
-    _shape("connection string password", ";", r"(?i:;[ ]?(?:password|pwd)[ ]?=[ ]?)([^;\s\"'<>{}$]{6,200})(?=;)"),
-    _shape("GitHub token", "ghp_ gho_ ghu_ ghs_ ghr_", rf"{_B}(gh[pousr]_[A-Za-z0-9]{{36,255}})"),
-    _shape("GitHub token", "github_pat_", rf"{_B}(github_pat_[A-Za-z0-9_]{{22,255}})"),
-    _shape("GitLab token", "glpat- glrt- gldt- glptt-", rf"{_B}(gl(?:pat|rt|dt|ptt)-[A-Za-z0-9_-]{{20,100}})"),
-    _shape("Slack token", "xox xapp-", rf"{_B}((?:xox[abeoprs]|xapp)-[A-Za-z0-9-]{{16,250}})"),
-    _shape("Slack webhook", "hooks.slack.com/", r"\.slack\.com/services/(T[A-Z0-9]{8,12}/B[A-Z0-9]{8,12}/\w{20,30})"),
-    _shape("Stripe key", "k_live_ k_test_", rf"{_B}([srp]k_(?:live|test)_[A-Za-z0-9]{{16,200}})"),
-    _shape("webhook secret", "whsec_", rf"{_B}(whsec_[A-Za-z0-9+/=]{{24,100}})"),
-    _shape("Hugging Face token", "hf_", rf"{_B}(hf_[A-Za-z0-9]{{30,60}})"),
-    _shape("npm token", "npm_", rf"{_B}(npm_[A-Za-z0-9]{{36}})(?![A-Za-z0-9])"),
-    _shape("PyPI token", "pypi-", rf"{_B}(pypi-[A-Za-z0-9_-]{{50,300}})"),
-    _shape("SendGrid key", "SG.", rf"{_B}(SG\.[A-Za-z0-9_-]{{16,40}}\.[A-Za-z0-9_-]{{16,60}})"),
-    _shape("DigitalOcean token", "_v1_", rf"{_B}(do[opr]_v1_[a-f0-9]{{64}})"),
-    _shape("Databricks token", "dapi", rf"{_B}(dapi[a-f0-9]{{32}})(?![a-f0-9])"),
-    _shape("Groq key", "gsk_", rf"{_B}(gsk_[A-Za-z0-9]{{40,80}})"),
-    _shape("xAI key", "xai-", rf"{_B}(xai-[A-Za-z0-9]{{60,100}})"),
-    _shape("Perplexity key", "pplx-", rf"{_B}(pplx-[A-Za-z0-9]{{40,60}})"),
-    _shape("Replicate token", "r8_", rf"{_B}(r8_[A-Za-z0-9]{{37}})(?![A-Za-z0-9])"),
-    _shape("Vault token", "hvs. hvb.", rf"{_B}(hv[sb]\.[A-Za-z0-9_-]{{24,300}})"),
-    _shape("Docker token", "dckr_", rf"{_B}(dckr_[po]at_[A-Za-z0-9_-]{{27,60}})"),
-    _shape("Grafana token", "glsa_", rf"{_B}(glsa_[A-Za-z0-9]{{32}}_[a-f0-9]{{8}})"),
-    _shape("Shopify token", "shp", rf"{_B}(shp(?:at|ca|pa|ss)_[a-f0-9]{{32}})(?![a-f0-9])"),
-    _shape("Linear key", "lin_api_", rf"{_B}(lin_api_[A-Za-z0-9]{{40}})"),
-    _shape("Notion token", "ntn_", rf"{_B}(ntn_[A-Za-z0-9]{{40,60}})"),
-    _shape("Supabase token", "sbp_", rf"{_B}(sbp_[a-f0-9]{{40}})(?![a-f0-9])"),
-    _shape("age key", "AGE-SECRET-KEY-1", rf"{_B}(AGE-SECRET-KEY-1[A-Z0-9]{{58}})"),
-    _shape("Telegram bot token", ":AA", r"(?<!\d)(\d{8,10}:AA[A-Za-z0-9_-]{33})(?![A-Za-z0-9_-])"),
-    _shape("JSON web token", "eyJ", rf"{_B}(eyJ[\w-]{{8,2000}}\.eyJ[\w-]{{8,4000}}(?:\.[\w-]{{0,2000}})?)"),
-    _shape("authorization", "earer asic", r"uthorization[\"']?: ?[\"']?(?:[Bb]earer|[Bb]asic) ([\w.~+/=-]{16,2000})"),
+    shape("Anthropic key", "sk-ant-", rf"{_B}(sk-ant-[A-Za-z0-9_-]{{16,200}})"),
+    shape("OpenRouter key", "sk-or-", rf"{_B}(sk-or-(?:v1-)?[A-Za-z0-9]{{32,100}})"),
+    shape("OpenAI key", "sk-", rf"{_B}(sk-(?!ant-|or-)(?:proj-|svcacct-|admin-|None-)?[A-Za-z0-9_-]{{20,200}})"),
+    shape("AWS access key", "AKIA ASIA ABIA ACCA", rf"{_B}((?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{{16}})(?![A-Z0-9])"),
+    shape("Google key", "AIza", rf"{_B}(AIza[A-Za-z0-9_-]{{35}})(?![A-Za-z0-9_-])"),
+    shape("Google token", "ya29.", rf"{_B}(ya29\.[A-Za-z0-9_-]{{20,2000}})"),
+    shape("Google client secret", "GOCSPX-", rf"{_B}(GOCSPX-[A-Za-z0-9_-]{{20,60}})"),
+    shape("Azure signature", "sig=", r"[?&;]sig=([A-Za-z0-9%+/=_-]{20,200})"),
+    shape("Azure account key", "Key=", r"(?:Account|SharedAccess)Key=([A-Za-z0-9+/=]{40,200})"),
+    shape("connection string password", ";", r"(?i:;[ ]?(?:password|pwd)[ ]?=[ ]?)([^;\s\"'<>{}$]{6,200})(?=;)"),
+    shape("GitHub token", "ghp_ gho_ ghu_ ghs_ ghr_", rf"{_B}(gh[pousr]_[A-Za-z0-9]{{36,255}})"),
+    shape("GitHub token", "github_pat_", rf"{_B}(github_pat_[A-Za-z0-9_]{{22,255}})"),
+    shape("GitLab token", "glpat- glrt- gldt- glptt-", rf"{_B}(gl(?:pat|rt|dt|ptt)-[A-Za-z0-9_-]{{20,100}})"),
+    shape("Slack token", "xox xapp-", rf"{_B}((?:xox[abeoprs]|xapp)-[A-Za-z0-9-]{{16,250}})"),
+    shape("Slack webhook", "hooks.slack.com/", r"\.slack\.com/services/(T[A-Z0-9]{8,12}/B[A-Z0-9]{8,12}/\w{20,30})"),
+    shape("Stripe key", "k_live_ k_test_", rf"{_B}([srp]k_(?:live|test)_[A-Za-z0-9]{{16,200}})"),
+    shape("webhook secret", "whsec_", rf"{_B}(whsec_[A-Za-z0-9+/=]{{24,100}})"),
+    shape("Hugging Face token", "hf_", rf"{_B}(hf_[A-Za-z0-9]{{30,60}})"),
+    shape("npm token", "npm_", rf"{_B}(npm_[A-Za-z0-9]{{36}})(?![A-Za-z0-9])"),
+    shape("PyPI token", "pypi-", rf"{_B}(pypi-[A-Za-z0-9_-]{{50,300}})"),
+    shape("SendGrid key", "SG.", rf"{_B}(SG\.[A-Za-z0-9_-]{{16,40}}\.[A-Za-z0-9_-]{{16,60}})"),
+    shape("DigitalOcean token", "_v1_", rf"{_B}(do[opr]_v1_[a-f0-9]{{64}})"),
+    shape("Databricks token", "dapi", rf"{_B}(dapi[a-f0-9]{{32}})(?![a-f0-9])"),
+    shape("Groq key", "gsk_", rf"{_B}(gsk_[A-Za-z0-9]{{40,80}})"),
+    shape("xAI key", "xai-", rf"{_B}(xai-[A-Za-z0-9]{{60,100}})"),
+    shape("Perplexity key", "pplx-", rf"{_B}(pplx-[A-Za-z0-9]{{40,60}})"),
+    shape("Replicate token", "r8_", rf"{_B}(r8_[A-Za-z0-9]{{37}})(?![A-Za-z0-9])"),
+    shape("Vault token", "hvs. hvb.", rf"{_B}(hv[sb]\.[A-Za-z0-9_-]{{24,300}})"),
+    shape("Docker token", "dckr_", rf"{_B}(dckr_[po]at_[A-Za-z0-9_-]{{27,60}})"),
+    shape("Grafana token", "glsa_", rf"{_B}(glsa_[A-Za-z0-9]{{32}}_[a-f0-9]{{8}})"),
+    shape("Shopify token", "shp", rf"{_B}(shp(?:at|ca|pa|ss)_[a-f0-9]{{32}})(?![a-f0-9])"),
+    shape("Linear key", "lin_api_", rf"{_B}(lin_api_[A-Za-z0-9]{{40}})"),
+    shape("Notion token", "ntn_", rf"{_B}(ntn_[A-Za-z0-9]{{40,60}})"),
+    shape("Supabase token", "sbp_", rf"{_B}(sbp_[a-f0-9]{{40}})(?![a-f0-9])"),
+    shape("age key", "AGE-SECRET-KEY-1", rf"{_B}(AGE-SECRET-KEY-1[A-Z0-9]{{58}})"),
+    shape("Telegram bot token", ":AA", r"(?<!\d)(\d{8,10}:AA[A-Za-z0-9_-]{33})(?![A-Za-z0-9_-])"),
+    shape("JSON web token", "eyJ", rf"{_B}(eyJ[\w-]{{8,2000}}\.eyJ[\w-]{{8,4000}}(?:\.[\w-]{{0,2000}})?)"),
+    shape("authorization", "earer asic", r"uthorization[\"']?: ?[\"']?(?:[Bb]earer|[Bb]asic) ([\w.~+/=-]{16,2000})"),
 )  # fmt: skip
 
 _URL = re.compile(r"(?<=://)[^\s/:@\"'<>]{0,80}:([^\s/@\"'<>]{3,200})@")
@@ -113,11 +114,11 @@ def find_secrets(text: str) -> tuple[SecretHit, ...]:
 
 
 def _all(text: str) -> Iterator[SecretHit]:
-    for shape in _SHAPES:
-        if any(hint in text for hint in shape.hints):
-            for match in shape.pattern.finditer(text):
+    for known in _SHAPES:
+        if any(hint in text for hint in known.hints):
+            for match in known.pattern.finditer(text):
                 if _is_real(match[1]):
-                    yield SecretHit(shape.name, *match.span(1))
+                    yield SecretHit(known.name, *match.span(1))
     if "://" in text:
         for match in _URL.finditer(text):
             if _is_random(match[1]):

@@ -26,14 +26,19 @@ def leak_guard(splits: Splits, switches: Leaks) -> Guard:
     return guard
 
 
-def leak_index(splits: Splits, switches: Leaks) -> LeakIndex | None:
-    """What of the tasks must stay out of the skill; `None` when every kind of leak is switched off."""
+def leak_kinds(switches: Leaks) -> frozenset[LeakKind]:
+    """The kinds of leak that are looked for."""
     enabled: dict[LeakKind, bool] = {
         "grader": switches.grader,
         "span": switches.span,
         "reference": switches.reference,
     }
-    kinds = frozenset(kind for kind, on in enabled.items() if on)
+    return frozenset(kind for kind, on in enabled.items() if on)
+
+
+def leak_index(splits: Splits, switches: Leaks) -> LeakIndex | None:
+    """What of the tasks must stay out of the skill; `None` when every kind of leak is switched off."""
+    kinds = leak_kinds(switches)
     if not kinds:
         return None
     names = ("train", "val", "test", "confirm")

@@ -105,7 +105,7 @@ def _document(app: App, repo: Repository, config: Config, output: Path | None, *
     with copied_archive(repo) if dry_run else nullcontext() as path:
         found = collect(repo, config, _progress(app), path=path)
         known = splits_of(journal.read_nights(repo))
-        mined = mine(found.sessions, config.sleep, skills=skill_paths(repo), known=known)
+        mined = mine(found.sessions, config.sleep, skills=skill_paths(repo), known=known, seed=config.train.seed)
         if output:
             write(
                 output,

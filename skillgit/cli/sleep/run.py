@@ -97,7 +97,7 @@ def _reviewed(app: App, config: Config, options: dict[str, Any]) -> Sequence[Min
     from skillgit.errors import ConfigError
     from skillgit.sleep.mine.tasksfile import read
 
-    found = read(app.folder / options["tasks_file"], config.sleep)
+    found = read(app.folder / options["tasks_file"], config.sleep, seed=config.train.seed)
     tell(found.notes, quiet=app.quiet)
     backends = (config.model.backend, config.model.target_backend, config.model.optimizer_backend)
     real = any(backend not in ("", "scripted") for backend in backends)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from skillgit.config.sleep import Sleep
+from skillgit.sleep.files import write_whole
 from skillgit.sleep.mine import splits
 from skillgit.sleep.mine.alike import Essence, near_pairs
 from skillgit.sleep.mine.base import MinedTask
@@ -20,7 +21,6 @@ from skillgit.sleep.mine.cluster import split_units, whole
 from skillgit.sleep.mine.published import FORMAT as PUBLISHED
 from skillgit.sleep.mine.published import parse_published
 from skillgit.sleep.mine.taskrows import Parsed, parse_row, row_of
-from skillgit.sleep.watch.files import write_whole
 from skillgit.tasks.problems import Problems
 from skillgit.tasks.record import Record
 from skillgit.tasks.rows import Row, parse, read_rows

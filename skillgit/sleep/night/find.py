@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from skillgit.config.schema import Config
@@ -61,13 +62,13 @@ def find(
         archive.set_night(harvested.number)
     known = splits_of(journal.read_nights(repo))
     wide = replace(config.sleep, max_tasks=config.sleep.max_tasks + 10 * config.sleep.recall)
-    skills = skill_paths(repo)
+    seed, skills = config.train.seed, skill_paths(repo)
+    read = partial(mine, harvested.sessions, wide, skills=skills, known=known, sink=sink, seed=seed)
     if not harvested.kept or not asks_a_model(config):
-        mined = mine(harvested.sessions, wide, skills=skills, known=known, sink=sink)
+        mined = read()
     else:
         with desks.opened(repo, config, _MINING, budget, sink, environ) as models:
-            advisor = desks.make_advisor(config, models, _MINING)
-            mined = mine(harvested.sessions, wide, skills=skills, advisor=advisor, known=known, sink=sink)
+            mined = read(advisor=desks.make_advisor(config, models, _MINING))
     tonight, rest = mined.tasks[: config.sleep.max_tasks], mined.tasks[config.sleep.max_tasks :]
     return Found(tonight, rest, len(harvested.sessions), mined.notes, harvested.notes)
 

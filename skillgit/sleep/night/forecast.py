@@ -10,22 +10,26 @@ from skillgit.git.repository import Repository
 from skillgit.models.roles import role_spec
 from skillgit.sleep.events import NightPlanned
 from skillgit.sleep.mine.base import MinedTask
-from skillgit.sleep.night.past import past
+from skillgit.sleep.night.past import Past
 from skillgit.sleep.night.subjects import Subject
 
 
 def forecast(
-    repo: Repository, config: Config, subject: Subject, notes: Sequence[str], environ: Mapping[str, str]
+    repo: Repository,
+    config: Config,
+    subject: Subject,
+    before: Past,
+    notes: Sequence[str],
+    environ: Mapping[str, str],
 ) -> NightPlanned:
     """What a document's night would do."""
-    waiting = len(past(repo, config.sleep, subject).waiting)
     return NightPlanned(
         skill=subject.place.name,
         base=subject.commit,
         tasks=sizes(subject.tasks),
         sessions=len({name for mined in subject.tasks for name in mined.sessions}),
         models={role: _model(repo, config, role, environ) for role in ("target", "optimizer")},
-        calls=most_calls(config, subject.tasks, waiting),
+        calls=most_calls(config, subject.tasks, len(before.waiting)),
         notes=tuple(notes),
     )
 

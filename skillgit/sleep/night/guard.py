@@ -7,10 +7,11 @@ from dataclasses import replace
 
 from skillgit.config.schema import Leaks
 from skillgit.skills.edits import Guard
-from skillgit.skills.leaks import LeakIndex, LeakKind, new_leaks
+from skillgit.skills.leaks import LeakIndex, new_leaks
 from skillgit.skills.secrets import find_secrets
 from skillgit.sleep.mine.base import MinedTask
 from skillgit.sleep.proposals.record import Lesson
+from skillgit.tasks.leakage import leak_kinds
 
 MOST_CHARS = 1200
 """Most characters that one lesson may add: a longer one is an essay, and nobody would review it."""
@@ -58,12 +59,7 @@ def untold(lessons: Iterable[Lesson], tasks: Sequence[MinedTask]) -> Iterator[Le
 
 
 def _index(tasks: Sequence[MinedTask], switches: Leaks) -> LeakIndex | None:
-    enabled: dict[LeakKind, bool] = {
-        "grader": switches.grader,
-        "span": switches.span,
-        "reference": switches.reference,
-    }
-    kinds = frozenset(kind for kind, on in enabled.items() if on)
+    kinds = leak_kinds(switches)
     if not kinds:
         return None
     return LeakIndex.build(

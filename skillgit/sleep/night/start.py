@@ -93,7 +93,7 @@ def plan(
         # Two at most of a session: one whose reply cannot be used is repeated.
         mining = (f"besides, the optimizer reads sessions it has not read yet, in at most {2 * found.sessions} calls",)
     planned = [
-        forecast(repo, config, subject, (*found.local, *notes, *mining), environ)
+        forecast(repo, config, subject, past(repo, config.sleep, subject), (*found.local, *notes, *mining), environ)
         for subject, notes in _planned(repo, config, found, only, again=again)
     ]
     if not planned:
@@ -146,8 +146,8 @@ def _one(tonight: _Tonight, subject: Subject, notes: Sequence[str]) -> tuple[Nig
     repo, config, sink = tonight.repo, tonight.config, tonight.sink
     mark = fingerprint(config, subject, subject.tasks)
     run = f"sleep-{subject.place.name}-{mark[:12]}"
-    sink(forecast(repo, config, subject, (*tonight.found.local, *notes), tonight.environ))
     before = past(repo, config.sleep, subject)
+    sink(forecast(repo, config, subject, before, (*tonight.found.local, *notes), tonight.environ))
     with desks.opened(repo, config, run, tonight.budget, sink, tonight.environ) as models:
         desk, lost = _desk(tonight, subject, models, run)
         night, replaced = learn(desk, before.waiting, before.settled), before.nights

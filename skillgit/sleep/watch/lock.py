@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 
 from skillgit.errors import CheckFailedError, GitError
 from skillgit.git.repository import Repository
-from skillgit.sleep.watch.files import write_whole
+from skillgit.sleep.files import write_whole
 
 _LOCK = "sleep-watch"
 _HOLDER = "sleep-watch.pid"

@@ -12,7 +12,7 @@ from typing import Any
 from skillgit.config.load import resolved
 from skillgit.config.schema import Config
 from skillgit.git.repository import Repository
-from skillgit.sleep.watch.files import write_whole
+from skillgit.sleep.files import write_whole
 
 _FILE = "sleep-watch.json"
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from skillgit.sleep.base import Session, Turn
 
-PROJECT = "/work/shop"
+PROJECT = "/w/shop"
 
 
 def session(name: str, *texts: str, at: float | None = 1000.0, **more: Any) -> Session:

@@ -81,11 +81,11 @@ def test_tasks_asked_most_often_come_first_and_the_rest_is_counted() -> None:
 
 
 def test_projects_are_kept_apart_but_share_a_side() -> None:
-    pair = [asked("a", COAT, "$40"), asked("b", COAT, "$40", project="/work/other")]
+    pair = [asked("a", COAT, "$40"), asked("b", COAT, "$40", project="/w/other")]
     for seed in range(6):
         tasks = mine([*pair, *habits(5)], Sleep(), seed=seed).tasks
         two = [task for task in tasks if task.task.input == COAT]
-        assert {task.project for task in two} == {"/work/shop", "/work/other"}
+        assert {task.project for task in two} == {"/w/shop", "/w/other"}
         assert len({task.task.id for task in two}) == 2
         assert len({task.split for task in two}) == 1
 

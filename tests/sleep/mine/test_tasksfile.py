@@ -15,7 +15,7 @@ from skillgit.sleep.mine.tasksfile import FORMAT, read, write
 from skillgit.tasks import judges
 from tests.sleep.mine.conversations import habits
 
-HEADER = {"format": FORMAT, "reviewed": True, "project": "/work/shop", "sources": ["claude"]}
+HEADER = {"format": FORMAT, "reviewed": True, "project": "/w/shop", "sources": ["claude"]}
 ORDERS = ("Which order has the coat?", "When does the fair open its doors?", "What does the lamp cost now?")
 
 
@@ -42,7 +42,7 @@ def fault(path: Path) -> str:
 def test_mined_tasks_come_back_as_they_were_and_wait_for_a_review(tmp_path: Path) -> None:
     path = tmp_path / "tasks.jsonl"
     tasks = mine(habits(20), Sleep()).tasks
-    write(path, tasks, project="/work/shop", sources=("claude", "codex"))
+    write(path, tasks, project="/w/shop", sources=("claude", "codex"))
     found = read(path)
     assert (found.tasks, found.reviewed, found.notes) == (tasks, False, ())
     assert path.stat().st_mode & 0o777 == 0o600

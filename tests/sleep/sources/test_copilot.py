@@ -31,7 +31,7 @@ def source(storage: Path) -> Copilot:
 
 @pytest.fixture
 def talk() -> Talk:
-    return next(talk for talk in talks(50, cwd="/work/a shop") if len(talk.exchanges) == 3)
+    return next(talk for talk in talks(50, cwd="/w/a shop") if len(talk.exchanges) == 3)
 
 
 def test_every_turn_is_read_once_with_its_folder_and_time(source: Copilot, storage: Path) -> None:
@@ -100,14 +100,14 @@ def test_texts_around_calls_are_paragraphs_and_references_are_named(source: Copi
         {"kind": "inlineReference", "inlineReference": {"name": "api.py"}},
         {"kind": "markdownContent", "value": {"value": " first."}},
         response(talk.exchanges[0])[1],
-        {"kind": "textEditGroup", "uri": {"path": "/work/a shop/api.py"}, "edits": []},
+        {"kind": "textEditGroup", "uri": {"path": "/w/a shop/api.py"}, "edits": []},
         {"value": "Done."},
     ]
     asked = {**requests(talk)[0], "response": parts}
     file.write_text(text([{"kind": 0, "v": chat(talk, [asked])}]))
     answer = read(source, file).records[1]
     assert answer.text == "I look at api.py first.\n\nDone."
-    assert answer.files == ("/work/a shop/api.py",)
+    assert answer.files == ("/w/a shop/api.py",)
 
 
 def test_other_agents_and_what_vs_code_asks_itself_are_no_persons_words(
@@ -137,7 +137,7 @@ def test_failed_answers_are_told_apart_from_cancelled_ones(source: Copilot, stor
 
 def test_reading_a_skills_file_puts_it_in_play(source: Copilot, storage: Path, talk: Talk) -> None:
     (file,) = write(storage, [talk])
-    message = {"value": "Reading [](file:///work/a%20shop/.github/skills/taxes/SKILL.md#1-1), lines 1 to 30"}
+    message = {"value": "Reading [](file:///w/a%20shop/.github/skills/taxes/SKILL.md#1-1), lines 1 to 30"}
     call = {"kind": "toolInvocationSerialized", "toolId": "copilot_readFile", "invocationMessage": message}
     asked = {**requests(talk)[0], "response": [call, {"value": "Done."}]}
     file.write_text(text([{"kind": 0, "v": chat(talk, [asked])}]))
@@ -163,11 +163,11 @@ def test_damage_costs_the_change_that_it_hits(source: Copilot, storage: Path, ta
 @pytest.mark.parametrize(
     ("about", "cwd"),
     [
-        ({"folder": "file:///work/caf%C3%A9"}, "/work/café"),
-        ({"folder": "file:///c%3A/work/shop"}, "c:/work/shop"),
+        ({"folder": "file:///w/caf%C3%A9"}, "/w/café"),
+        ({"folder": "file:///c%3A/w/shop"}, "c:/w/shop"),
         ({"folder": "file://server/share/shop"}, "//server/share/shop"),
-        ({"workspace": "file:///work/all.code-workspace"}, "/work"),
-        ({"folder": "vscode-remote://ssh-remote%2Bbox/work/shop"}, ""),
+        ({"workspace": "file:///w/all.code-workspace"}, "/w"),
+        ({"folder": "vscode-remote://ssh-remote%2Bbox/w/shop"}, ""),
         ({"folder": "file://[broken"}, ""),
         ({}, ""),
         (None, ""),

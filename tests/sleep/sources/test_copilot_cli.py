@@ -89,7 +89,7 @@ def test_a_clock_that_was_ahead_hides_nothing(source: Source, file: Path, store:
 def test_files_tools_and_skills_come_without_any_text(source: Source, file: Path, store: Store) -> None:
     (talk,) = talks(1)
     store.write([talk])
-    path = "/work/shop/.github/skills/invoices/SKILL.md"
+    path = "/w/shop/.github/skills/invoices/SKILL.md"
     store.connection.execute("INSERT INTO session_files VALUES (?, ?, 'view', 0, '')", (talk.id, path))
     store.connection.commit()
     facts = [record for record in read(source, file).records if record.role == "none"]

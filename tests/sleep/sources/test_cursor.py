@@ -99,13 +99,13 @@ def test_transcripts_of_sub_agents_are_counted_as_such(source: Cursor, home: Pat
 
 def test_reading_a_skills_file_puts_it_in_play(source: Cursor, home: Path, talk: Talk) -> None:
     (file,) = write(home, [talk])
-    call = {"type": "tool_use", "name": "Read", "input": {"path": "/work/shop/.cursor/skills/taxes/SKILL.md"}}
-    other = {"type": "tool_use", "name": "Write", "input": {"path": "/work/shop/.cursor/skills/new/SKILL.md"}}
+    call = {"type": "tool_use", "name": "Read", "input": {"path": "/w/shop/.cursor/skills/taxes/SKILL.md"}}
+    other = {"type": "tool_use", "name": "Write", "input": {"path": "/w/shop/.cursor/skills/new/SKILL.md"}}
     with file.open("a") as stream:
         stream.write(json.dumps({"message": {"role": "assistant", "content": [call, other]}}) + "\n")
     last = read(source, file).records[-1]
     assert (last.role, last.skills, last.tools) == ("none", ("taxes",), ("Read", "Write"))
-    assert last.files == ("/work/shop/.cursor/skills/new/SKILL.md",)
+    assert last.files == ("/w/shop/.cursor/skills/new/SKILL.md",)
 
 
 def test_damage_costs_the_line_that_it_hits(source: Cursor, home: Path, talk: Talk) -> None:

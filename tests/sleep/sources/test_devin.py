@@ -76,10 +76,10 @@ def test_without_a_recorded_folder_none_is_guessed(source: Devin, folder: Path, 
     value["steps"][1]["message"] = f"Work in {talk.cwd}, please."
     _write(file, value)
     assert {record.cwd for record in read(source, file).records} == {""}
-    value["extra"] = {"working_directory": "/work/other"}
-    value["steps"][-1]["extra"] = {"cwd": "/work/other/sub"}
+    value["extra"] = {"working_directory": "/w/other"}
+    value["steps"][-1]["extra"] = {"cwd": "/w/other/sub"}
     _write(file, value)
-    assert [record.cwd for record in read(source, file).records][-2:] == ["/work/other", "/work/other/sub"]
+    assert [record.cwd for record in read(source, file).records][-2:] == ["/w/other", "/w/other/sub"]
 
 
 def test_copied_steps_are_no_new_words_and_parts_of_messages_are_joined(

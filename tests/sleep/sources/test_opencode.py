@@ -190,7 +190,7 @@ def test_skills_are_named_by_their_tool_and_by_reading_their_file(
     store.session(talk)
     store.message(talk, "m1", 1_700_000_000_000, {"role": "assistant"})
     store.part(talk, "m1", {"type": "tool", "tool": "skill", "state": {"input": {"name": "invoices"}}})
-    path = "/work/shop/.opencode/skill/taxes/SKILL.md"
+    path = "/w/shop/.opencode/skill/taxes/SKILL.md"
     store.part(talk, "m1", {"type": "tool", "tool": "read", "state": {"input": {"filePath": path}}})
     store.part(talk, "m1", {"type": "tool-invocation", "toolInvocation": {"toolName": "bash"}})
     store.commit()

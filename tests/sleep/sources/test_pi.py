@@ -134,7 +134,7 @@ def test_what_a_fork_copied_has_the_same_keys(source: Pi, home: Path, talk: Talk
 def test_skills_are_named_by_reading_their_file_and_by_their_command(source: Pi, home: Path, talk: Talk) -> None:
     (file,) = write(home, [talk])
     made = entries(talk)[:2]
-    call = {"type": "toolCall", "name": "read", "arguments": {"path": "/work/shop/.pi/skills/taxes/SKILL.md"}}
+    call = {"type": "toolCall", "name": "read", "arguments": {"path": "/w/shop/.pi/skills/taxes/SKILL.md"}}
     reading = {"type": "message", "id": "x", "parentId": made[1]["id"], "timestamp": "2026-02-01T00:00:00Z"}
     reading["message"] = {"role": "assistant", "content": [call]}
     opened = '<skill name="invoices" location="/s/SKILL.md">\nRules.\n</skill>'

@@ -59,7 +59,7 @@ class Talk:
     exchanges: tuple[Exchange, ...]
 
 
-def talks(count: int, *, seed: int = 0, cwd: str = "/work/shop") -> list[Talk]:
+def talks(count: int, *, seed: int = 0, cwd: str = "/w/shop") -> list[Talk]:
     """`count` sessions, the same for the same seed."""
     rng = random.Random(seed)
     return [_talk(rng, cwd, _BEGAN + index * 3600) for index in range(count)]

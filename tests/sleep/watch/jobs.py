@@ -12,5 +12,5 @@ ECHO = "import json, os, sys; print(json.dumps([sys.argv[1:], os.environ.get('CO
 
 def job(*options: str, id_: str = "0123456789ab", hour: int = 3, minute: int = 17) -> Job:
     """A job as skillgit makes it."""
-    command = (sys.executable, "-P", "-m", "skillgit", "-C", "/work/a b", "sleep", "nightly", *options)
-    return Job(id_, Path("/work/a b"), command, hour, minute, {"PATH": "/usr/bin:/bin", "CODEX_HOME": "/c d/100%"})
+    command = (sys.executable, "-P", "-m", "skillgit", "-C", "/w/a b", "sleep", "nightly", *options)
+    return Job(id_, Path("/w/a b"), command, hour, minute, {"PATH": "/usr/bin:/bin", "CODEX_HOME": "/c d/100%"})

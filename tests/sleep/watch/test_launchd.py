@@ -64,7 +64,7 @@ def test_a_task_says_what_to_run_when_and_where() -> None:
     read = {element.tag.rpartition("}")[2]: element.text for element in tree.iter()}
     assert read["StartBoundary"] == "2020-01-01T07:09:00"
     assert read["Arguments"] == subprocess.list2cmdline(job(*ODD).command[1:])
-    assert (read["Command"], read["WorkingDirectory"]) == (job().command[0], "/work/a b")
+    assert (read["Command"], read["WorkingDirectory"]) == (job().command[0], "/w/a b")
     assert (read["MultipleInstancesPolicy"], read["StartWhenAvailable"]) == ("IgnoreNew", "true")
 
 

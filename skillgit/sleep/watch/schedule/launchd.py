@@ -13,7 +13,7 @@ from typing import Any
 from xml.parsers.expat import ExpatError
 
 from skillgit.git.hooks.install import Change
-from skillgit.sleep.watch.files import write_whole
+from skillgit.sleep.files import write_whole
 from skillgit.sleep.watch.schedule.base import UNSCHEDULE, Entry, Job, call, demand, foreign
 
 _NAME = re.compile(r"skillgit\.sleep\.([0-9a-f]{12})\.plist")

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from skillgit.git.hooks.install import Change
-from skillgit.sleep.watch.files import write_whole
+from skillgit.sleep.files import write_whole
 from skillgit.sleep.watch.schedule.base import UNSCHEDULE, Entry, Job, foreign, words_of
 
 _EVENT = "SessionEnd"

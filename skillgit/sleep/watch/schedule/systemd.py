@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from skillgit.git.hooks.install import Change
-from skillgit.sleep.watch.files import write_whole
+from skillgit.sleep.files import write_whole
 from skillgit.sleep.watch.schedule.base import UNSCHEDULE, Entry, Job, call, demand, own_text
 
 _MARK = "# skillgit sleep: written by skillgit sleep schedule; "
